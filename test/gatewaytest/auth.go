@@ -19,8 +19,8 @@ import (
 	"drawbridge/gateway"
 )
 
+// These are the URLs of the gateways that require tokens, an application on another origin, and the challenge without a token.
 const (
-	// PublicURL is the public URL of the gateways that require tokens.
 	PublicURL   = "https://mcp.example.com"
 	ResourceURL = PublicURL + "/mcp"
 	MetadataURL = PublicURL + "/.well-known/oauth-protected-resource/mcp"

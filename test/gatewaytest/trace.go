@@ -11,8 +11,8 @@ import (
 	"drawbridge/gateway"
 )
 
+// These are IDs of traces and spans in headers and in _meta.
 const (
-	// TraceOfMeta and the others are IDs of traces and spans in headers and in _meta.
 	TraceOfMeta   = "11111111111111111111111111111111"
 	TraceOfHeader = "22222222222222222222222222222222"
 	SpanOfMeta    = "1111111111111111"
