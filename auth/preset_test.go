@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "accept what comes out")
 
 var nowPattern = regexp.MustCompile(`NOW([+-]\d+)?`)
 
@@ -47,7 +50,7 @@ func TestPresets(t *testing.T) {
 				got.Files = append(got.Files, f, txtar.File{Name: "result", Data: []byte(result + "\n")})
 			}
 		}
-		if *cases.Update {
+		if *update {
 			if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
 				t.Fatal(err)
 			}

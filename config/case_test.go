@@ -1,6 +1,7 @@
 package config
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "accept the results as the wanted ones")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -66,7 +69,7 @@ func runCase(t *testing.T, path string, archive *txtar.Archive) {
 	if _, ok := want["config"]; ok && cfg != nil {
 		got["config"] = dump(t, cfg)
 	}
-	if *cases.Update {
+	if *update {
 		accept(t, path, archive, got)
 		return
 	}

@@ -17,8 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/test/cases"
-
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
 )
@@ -65,7 +63,7 @@ func TestReference(t *testing.T) {
 
 func compareFile(t *testing.T, path string, want []byte) {
 	t.Helper()
-	if *cases.Update {
+	if *update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
 		}

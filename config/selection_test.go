@@ -47,7 +47,7 @@ func TestSelections(t *testing.T) {
 				got.WriteString(strings.ReplaceAll(cfg.Explain(&sel, reached).String(), dir+string(filepath.Separator), "") + "\n")
 			}
 		}
-		if *cases.Update {
+		if *update {
 			a.Files[len(a.Files)-1].Data = []byte(got.String())
 			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"drawbridge/test/cases"
+	"drawbridge/test/update"
 
 	"golang.org/x/tools/txtar"
 
@@ -40,7 +40,7 @@ func TestDocumentAccess(t *testing.T) {
 			if running != restarted {
 				t.Errorf("after a restart:\n%swhile it runs:\n%s", restarted, running)
 			}
-			if *cases.Update {
+			if *update.Expected {
 				archive.Files[len(archive.Files)-1].Data = []byte(running)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
 					t.Fatal(err)

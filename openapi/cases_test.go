@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +24,8 @@ import (
 	"drawbridge/test/cases"
 )
 
+var update = flag.Bool("update", false, "rewrite what the cases in testdata expect")
+
 // eachCase runs a subtest for each archive of a directory. run returns the expected content of the file named want.
 func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive) map[string]string) {
 	t.Helper()
@@ -32,7 +35,7 @@ func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive)
 		for file, text := range got {
 			i := index(a, file)
 			if i < 0 {
-				if !*cases.Update {
+				if !*update {
 					t.Errorf("case has no file %q; run with -update", file)
 					continue
 				}
@@ -41,13 +44,13 @@ func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive)
 				a.Files = append(a.Files, txtar.File{Name: file})
 			}
 			if diff := cmp.Diff(string(a.Files[i].Data), text); diff != "" {
-				if !*cases.Update {
+				if !*update {
 					t.Errorf("%s (-want +got):\n%s", file, diff)
 				}
 				a.Files[i].Data, changed = []byte(text), true
 			}
 		}
-		if changed && *cases.Update {
+		if changed && *update {
 			cases.Write(t, name, a)
 		}
 	})

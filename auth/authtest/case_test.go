@@ -40,7 +40,7 @@ func TestCases(t *testing.T) {
 				got.Files = append(got.Files, f, txtar.File{Name: f.Name + " answer", Data: []byte(c.step(t, string(f.Data)))})
 			}
 		}
-		if *cases.Update {
+		if *update {
 			if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 )
+
+var accept = flag.Bool("update", false, "accept what the scripts give")
 
 // TestMain also lets the test binary be the program: the scripts run it under the name drawbridge.
 func TestMain(m *testing.M) {

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/test/cases"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v4"
 
@@ -104,7 +102,7 @@ func TestMetricsTable(t *testing.T) {
 		}
 	}
 	want := slices.Concat(before, []byte(begin), []byte(table), []byte(end), after)
-	if *cases.Update {
+	if *accept {
 		if err := os.WriteFile(observabilityPage, want, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/test/cases"
-
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -31,7 +29,7 @@ import (
 //	repeat N TEXT FILE         writes TEXT N times into a file
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *cases.Update,
+		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *accept,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serviceKey{}] = &service{}
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every run under the race detector takes a second

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"drawbridge/test/update"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -64,7 +66,7 @@ func runCallCase(t *testing.T, file string, archive *txtar.Archive) {
 		}
 	}
 	for _, part := range append(parts, part{"request", service.seen()}) {
-		if *cases.Update {
+		if *update.Expected {
 			gatewaytest.Set(archive, part.name, part.got)
 			continue
 		}
@@ -72,7 +74,7 @@ func runCallCase(t *testing.T, file string, archive *txtar.Archive) {
 			t.Errorf("%s (-want +got):\n%s", part.name, diff)
 		}
 	}
-	if *cases.Update {
+	if *update.Expected {
 		cases.Write(t, file, archive)
 	}
 }

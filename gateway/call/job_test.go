@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"drawbridge/test/update"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -106,7 +108,7 @@ func runJobCase(t *testing.T, file string, archive *txtar.Archive) {
 		}
 	}
 	for _, part := range []struct{ name, got string }{{"requests", hideNames(service.List())}, {"results", hideNames(results.String())}} {
-		if *cases.Update {
+		if *update.Expected {
 			gatewaytest.Set(archive, part.name, part.got)
 			continue
 		}
@@ -114,7 +116,7 @@ func runJobCase(t *testing.T, file string, archive *txtar.Archive) {
 			t.Errorf("%s (-want +got):\n%s", part.name, diff)
 		}
 	}
-	if *cases.Update {
+	if *update.Expected {
 		cases.Write(t, file, archive)
 	}
 }

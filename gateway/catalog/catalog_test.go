@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -21,6 +22,8 @@ import (
 	"drawbridge/openapi/text"
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // A fixture is what stands in the section "catalog" of a case.
 type fixture struct {
@@ -91,7 +94,7 @@ func TestCatalog(t *testing.T) {
 				}
 			}
 		}
-		if *cases.Update {
+		if *update {
 			a.Files[1].Data = []byte(got.String())
 			cases.Write(t, file, a)
 		}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/test/cases"
-
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi"
@@ -37,7 +35,7 @@ func TestSignatures(t *testing.T) {
 	for _, tool := range Build([]API{{Name: "shop", Operations: api.Operations, Choose: every}}, Options{APIs: 1, MaxName: 64}).All() {
 		got.WriteString(tool.Signature() + "\n")
 	}
-	if *cases.Update {
+	if *update {
 		a.Files[1].Data = []byte(got.String())
 		if err := os.WriteFile(name, txtar.Format(a), 0o600); err != nil {
 			t.Fatal(err)

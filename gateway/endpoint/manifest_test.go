@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/test/cases"
+	"drawbridge/test/update"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -51,7 +51,7 @@ func TestManifest(t *testing.T) {
 	}
 	text := regexp.MustCompile(`"last_updated": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`).ReplaceAllString(got.String(), `"last_updated": "{{time}}"`)
 	golden := filepath.Join("testdata", "manifest.json")
-	if *cases.Update {
+	if *update.Expected {
 		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/test/cases"
+	"drawbridge/test/update"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,7 +126,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 			}
 		}
 	}
-	if *cases.Update {
+	if *update.Expected {
 		if err := os.WriteFile(matrixFile, []byte(table.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"drawbridge/test/update"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -92,7 +94,7 @@ func runServerCase(t *testing.T, file string, archive *txtar.Archive) {
 		fmt.Fprintf(&b, "%s: %s\n", p.Code, p.Message)
 	}
 	got := strings.NewReplacer(base, "$BASE", other, "$OTHER").Replace(b.String())
-	if *cases.Update {
+	if *update.Expected {
 		gatewaytest.Set(archive, "want", got)
 		cases.Write(t, file, archive)
 		return

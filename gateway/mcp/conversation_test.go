@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,8 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "accept what the conversations in testdata answer")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -53,13 +56,13 @@ func TestConversations(t *testing.T) {
 			if id != "" {
 				session = id
 			}
-			if diff := cmp.Diff(string(response.Data), got); diff != "" && !*cases.Update {
+			if diff := cmp.Diff(string(response.Data), got); diff != "" && !*update {
 				t.Errorf("%s: %s (-want +got)\n%s", request.Name, response.Name, diff)
 			}
 			changed = changed || string(response.Data) != got
 			response.Data = []byte(got)
 		}
-		if *cases.Update && changed {
+		if *update && changed {
 			cases.Write(t, file, a)
 		}
 	})

@@ -59,13 +59,13 @@ func TestLines(t *testing.T) {
 					continue
 				}
 				changed = true
-				if !*cases.Update {
+				if !*update {
 					t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
 				}
 				step.Data = []byte(got)
 			}
 		})
-		if *cases.Update && changed {
+		if *update && changed {
 			cases.Write(t, file, a)
 		}
 	})

@@ -3,6 +3,7 @@ package projection
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "write what the code does into the cases")
 
 // TestRules runs the cases of testdata/rules: an answer, and select, fields, max_items or max_tokens; the projected answer and
 // the note are compared.
@@ -73,7 +76,7 @@ func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string)
 		for i < len(a.Files) && a.Files[i].Name != name {
 			i++
 		}
-		if *cases.Update {
+		if *update {
 			if i == len(a.Files) {
 				a.Files = append(a.Files, txtar.File{Name: name})
 			}
@@ -86,7 +89,7 @@ func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string)
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if *cases.Update {
+	if *update {
 		cases.Write(t, file, a)
 	}
 }

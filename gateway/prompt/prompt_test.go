@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/test/update"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -108,7 +110,7 @@ func runPromptCase(t *testing.T, path string, archive *txtar.Archive) {
 		}
 		got["got"] += strings.ReplaceAll(text, service.URL, "$BASE") + "\n"
 	}
-	if *cases.Update {
+	if *update.Expected {
 		for _, name := range []string{"got", "log"} {
 			if text, ok := got[name]; ok {
 				kept = append(kept, txtar.File{Name: name, Data: []byte(text)})

@@ -35,14 +35,14 @@ func TestKept(t *testing.T) {
 				if strings.HasPrefix(message, "{") && !json.Valid([]byte(got)) {
 					t.Errorf("this is no JSON any more: %s", got)
 				}
-				if *cases.Update {
+				if *accept {
 					archive.Files[i].Data = []byte(got)
 				} else if diff := cmp.Diff(text, got); diff != "" {
 					t.Errorf("%s: %s", f.Name, diff)
 				}
 			}
 		}
-		if *cases.Update {
+		if *accept {
 			cases.Write(t, path, archive)
 		}
 	})

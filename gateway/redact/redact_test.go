@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,13 +17,15 @@ import (
 	"drawbridge/test/timebox"
 )
 
+var accept = flag.Bool("update", false, "accept what the cases give")
+
 // TestError runs the cases of testdata: the error of a service, and its redacted text. Each text is redacted unchanged,
 // and again as a JSON string, with the same result.
 func TestError(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, path string, archive *txtar.Archive) {
 		message, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
 		got := Error(message)
-		if *cases.Update {
+		if *accept {
 			archive.Files[1].Data = []byte(got)
 			cases.Write(t, path, archive)
 			return

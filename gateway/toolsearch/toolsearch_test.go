@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/test/update"
+
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/catalog"
@@ -74,7 +76,7 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		}
-		if *cases.Update {
+		if *update.Expected {
 			a.Files[want].Data = []byte(got.String())
 			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"drawbridge/test/cases"
 )
 
+var update = flag.Bool("update", false, "write what the code does into the cases")
+
 // TestCases runs testdata/*.txtar. The first file of a case is the document; those whose names begin with "overlay" are
 // applied to it in their order. The expected results follow:
 //
@@ -24,7 +27,7 @@ import (
 func TestCases(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
 		got := runCase(t, archive)
-		if *cases.Update {
+		if *update {
 			cases.Write(t, name, got)
 			return
 		}

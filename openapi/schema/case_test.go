@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,8 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
+var update = flag.Bool("update", false, "write what the code does into the cases")
+
 // runCases holds every archive of a folder against what run makes of it: run returns the text of a file by its name,
 // ok is false for files that are input.
 func runCases(t *testing.T, folder string, run func(t *testing.T, files map[string]string) func(name string) (text string, ok bool)) {
@@ -33,20 +36,20 @@ func runCases(t *testing.T, folder string, run func(t *testing.T, files map[stri
 			if !ok {
 				continue
 			}
-			if diff := cmp.Diff(string(f.Data), text); diff != "" && !*cases.Update {
+			if diff := cmp.Diff(string(f.Data), text); diff != "" && !*update {
 				t.Errorf("%s: -want +got:\n%s", f.Name, diff)
 			}
 			archive.Files[i].Data = []byte(text)
 		}
 		if text, _ := output("warnings"); text != "" && files["warnings"] == "" {
-			if !*cases.Update {
+			if !*update {
 				t.Errorf("there are warnings:\n%s", text)
 			}
 			if _, ok := files["warnings"]; !ok {
 				archive.Files = append(archive.Files, txtar.File{Name: "warnings", Data: []byte(text)})
 			}
 		}
-		if *cases.Update {
+		if *update {
 			cases.Write(t, name, archive)
 		}
 	})

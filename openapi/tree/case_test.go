@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"drawbridge/test/cases"
 )
 
+var update = flag.Bool("update", false, "write what the code does into the cases")
+
 // TestCases runs testdata/*.txtar. The first file of a case is the root document, the others can be referred to. The
 // expected results follow:
 //
@@ -26,7 +29,7 @@ import (
 func TestCases(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
 		got := runCase(t, archive)
-		if *cases.Update {
+		if *update {
 			archive.Files = got
 			cases.Write(t, name, archive)
 			return

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/test/cases"
-
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/openapi/tree"
@@ -90,7 +88,7 @@ func TestCorpus(t *testing.T) {
 		runtime.KeepAlive(set)
 	}
 	const golden = "testdata/corpus.golden"
-	if *cases.Update {
+	if *update {
 		if err := os.WriteFile(golden, []byte(summary.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 const (
 	becomes = " → "
@@ -46,12 +49,12 @@ func runCases(t *testing.T, dir string, compile func(t *testing.T, a *txtar.Arch
 					got.WriteString(strings.TrimSuffix(in+becomes+out, " ") + "\n")
 				}
 			}
-			if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*cases.Update {
+			if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*update {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			a.Files[i].Data = []byte(got.String())
 		}
-		if *cases.Update {
+		if *update {
 			cases.Write(t, file, a)
 		}
 	})

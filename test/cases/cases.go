@@ -3,7 +3,6 @@ package cases
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,6 @@ import (
 
 	"golang.org/x/tools/txtar"
 )
-
-// Update tells tests to write what the code does into their files of expectations (go test PACKAGE -update).
-var Update = flag.Bool("update", false, "write what the code does into the files of expectations")
 
 // Run runs a subtest for each file that matches the pattern, named after the file. It fails if there is none, and for files
 // that don't say why they exist.

@@ -2,6 +2,7 @@ package fence
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,14 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"drawbridge/test/cases"
 )
 
 const (
 	table = "test/fence/packages.txt"
 	page  = "docs/contributing/packages.md"
 )
+
+var update = flag.Bool("update", false, "write "+page)
 
 // allowed is what the table allows.
 type allowed struct {
@@ -95,7 +96,7 @@ func (a allowed) mayImport(name, path string) bool {
 func TestPackagesPage(t *testing.T) {
 	file := filepath.Join("..", "..", page)
 	want := renderPage(t, readAllowed(t), list(t, "./..."))
-	if *cases.Update {
+	if *update {
 		if err := os.WriteFile(file, want, 0o644); err != nil { //nolint:gosec // a page of the documentation
 			t.Fatal(err)
 		}

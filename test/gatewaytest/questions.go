@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/test/update"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -23,7 +25,7 @@ func Transcripts(t *testing.T, pattern string, run func(*testing.T, *txtar.Archi
 	t.Helper()
 	cases.Run(t, pattern, func(t *testing.T, file string, archive *txtar.Archive) {
 		got := run(t, archive)
-		if *cases.Update {
+		if *update.Expected {
 			Set(archive, "transcript", got)
 			cases.Write(t, file, archive)
 			return

@@ -3,6 +3,7 @@ package demo
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"image/png"
 	"io"
@@ -18,6 +19,8 @@ import (
 	"drawbridge/test/cases"
 )
 
+var update = flag.Bool("update", false, "write what the service answers into the cases")
+
 // Each case is a conversation with a fresh service: sections named "request" are sent in order, and each is
 // followed by the "answer" that is expected: status, content type and body.
 func TestService(t *testing.T) {
@@ -31,7 +34,7 @@ func TestService(t *testing.T) {
 			}
 			got := converse(t, service, section.Data)
 			out.Files = append(out.Files, section, txtar.File{Name: "answer", Data: got})
-			if *cases.Update {
+			if *update {
 				continue
 			}
 			if i+1 == len(archive.Files) || archive.Files[i+1].Name != "answer" {
@@ -41,7 +44,7 @@ func TestService(t *testing.T) {
 				t.Errorf("answer to section %d (-want +got):\n%s\nrequest:\n%s", i, diff, section.Data)
 			}
 		}
-		if *cases.Update {
+		if *update {
 			if err := os.WriteFile(file, txtar.Format(&out), 0o644); err != nil {
 				t.Fatal(err)
 			}

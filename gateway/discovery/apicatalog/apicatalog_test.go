@@ -3,14 +3,13 @@ package apicatalog
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"drawbridge/test/cases"
 
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
@@ -22,6 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
 // answer responds with a link set.
 func answer(text string) http.HandlerFunc {
@@ -46,7 +47,7 @@ func services(targets []discovery.Target, err error) string {
 
 // TestCases reads the catalogs in testdata.
 func TestCases(t *testing.T) {
-	registrytest.RunCases(t, *cases.Update, func(t *testing.T, files []txtar.File) string {
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
 		return services(New(settings(t, "https://catalog.example.com"), registrytest.Server{Handler: answer(string(files[0].Data))}).ask(t.Context()))
 	})
 }

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"flag"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,8 @@ import (
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
 )
+
+var update = flag.Bool("update", false, "accept what the cases give now")
 
 // archives runs f for each case of a folder. f changes the files that it compares.
 func archives(t *testing.T, pattern string, f func(t *testing.T, files map[string]*txtar.File)) {
@@ -22,7 +25,7 @@ func archives(t *testing.T, pattern string, f func(t *testing.T, files map[strin
 		}
 		want := string(txtar.Format(archive))
 		f(t, files)
-		if *cases.Update {
+		if *update {
 			cases.Write(t, path, archive)
 		} else if diff := cmp.Diff(want, string(txtar.Format(archive))); diff != "" {
 			t.Error(diff)

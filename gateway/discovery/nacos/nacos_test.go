@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"drawbridge/test/cases"
 
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
@@ -24,6 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
 // settings reads the configuration of a provider, with further keys.
 func settings(t *testing.T, more string) *config.NacosDiscovery {
@@ -41,7 +42,7 @@ func services(targets []discovery.Target, err error) string {
 
 // TestCases reads the conversations in testdata, whose files are named after the requests; the last is what is expected.
 func TestCases(t *testing.T) {
-	registrytest.RunCases(t, *cases.Update, func(t *testing.T, files []txtar.File) string {
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
 		return services(New(settings(t, ""), registrytest.Conversation(files)).next(t.Context()))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"drawbridge/test/cases"
 
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
@@ -23,6 +22,8 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
 // settings reads the configuration of a provider, with further keys.
 func settings(t *testing.T, more string) *config.ServiceCenterDiscovery {
@@ -40,7 +41,7 @@ func services(targets []discovery.Target, err error) string {
 
 // TestCases reads the conversations in testdata.
 func TestCases(t *testing.T) {
-	registrytest.RunCases(t, *cases.Update, func(t *testing.T, files []txtar.File) string {
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
 		return services(New(settings(t, ", application: shop"), registrytest.Conversation(files)).next(t.Context()))
 	})
 }
