@@ -33,7 +33,7 @@ func ReplaceWith(path, prefix string, write func(*os.File) error) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	syncFolder(dir)
+	_ = syncDirectory(dir) // so that the name survives a failure of the machine; there are file systems that can't
 	return nil
 }
 
@@ -43,12 +43,4 @@ func Replace(path, prefix string, text []byte) error {
 		_, err := f.Write(text)
 		return err
 	})
-}
-
-// syncFolder makes the new name survive a failure of the machine. There are file systems that can't; the file is there all the same.
-func syncFolder(path string) {
-	if dir, err := os.Open(path); err == nil {
-		_ = dir.Sync()
-		_ = dir.Close()
-	}
 }

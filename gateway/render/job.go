@@ -14,22 +14,22 @@ import (
 // FailedJob returns the text about a job that has ended without success, in the service's words. body is that of its
 // last status; nil if there is none.
 func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) string {
-	raw := api + " took the call as a job, which has failed"
+	message := api + " took the call as a job, which has failed"
 	if last.State == job.Cancelled {
-		raw = api + " took the call as a job, which was cancelled"
+		message = api + " took the call as a job, which was cancelled"
 	}
 	if last.Word != "" {
-		raw += " (" + last.Word + ")"
+		message += " (" + last.Word + ")"
 	}
 	if last.Message != "" {
-		raw += ": " + last.Message
+		message += ": " + last.Message
 	}
 	if body != nil {
 		body, room := answer.CleanData(body), MaxErrorBody+r.Longest()
 		redacted := r.Error(string(body[:min(len(body), room)]), len(body) > room)
-		raw += "\n" + text.Truncate(redacted, MaxErrorBody)
+		message += "\n" + text.Truncate(redacted, MaxErrorBody)
 	}
-	return raw + "\nLook at what the service says; the same call may need other arguments, or work later."
+	return message + "\nLook at what the service says; the same call may need other arguments, or work later."
 }
 
 // RunningJob is a job that had not ended when its call timed out.
@@ -45,43 +45,43 @@ type RunningJob struct {
 
 // Text returns the text about the job, with instructions to follow it.
 func (j *RunningJob) Text(r redact.Redactor) string {
-	raw := j.API + " has taken this call as a job, which goes on"
+	message := j.API + " has taken this call as a job, which goes on"
 	switch {
 	case j.Last == nil:
-		raw = j.API + " has taken this call as a job, and does not say how it stands"
+		message = j.API + " has taken this call as a job, and does not say how it stands"
 	case j.Last.Word != "":
-		raw += fmt.Sprintf(": after %s its state is %q", roughly(j.After), j.Last.Word)
+		message += fmt.Sprintf(": after %s its state is %q", roughly(j.After), j.Last.Word)
 	default:
-		raw += fmt.Sprintf(": it had not ended after %s", roughly(j.After))
+		message += fmt.Sprintf(": it had not ended after %s", roughly(j.After))
 	}
 	if last := j.Last; last != nil {
 		if last.Message != "" {
-			raw += fmt.Sprintf(" (%s)", last.Message)
+			message += fmt.Sprintf(" (%s)", last.Message)
 		}
 		if last.Progress > 0 && last.Total > 0 {
-			raw += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
+			message += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
 		}
 		if len(last.Questions) > 0 {
-			raw += ". It waits for answers that this client can't give (it does not support tasks)"
+			message += ". It waits for answers that this client can't give (it does not support tasks)"
 			for _, q := range last.Questions {
-				raw += "; it asks: " + q.Message
+				message += "; it asks: " + q.Message
 			}
 		}
 	}
-	raw += ". Do not make the same call again, which would begin another job. "
+	message += ". Do not make the same call again, which would begin another job. "
 	if j.StatusTool != "" {
-		raw += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", j.StatusTool, j.StatusArgs)
+		message += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", j.StatusTool, j.StatusArgs)
 	} else {
-		raw += "Tell the user that the result is not known yet"
+		message += "Tell the user that the result is not known yet"
 		if j.URL != nil {
-			raw += ", and that the service has it at " + text.Truncate(r.Text(j.URL.EscapedPath()), 200)
+			message += ", and that the service has it at " + text.Truncate(r.Text(j.URL.EscapedPath()), 200)
 		}
-		raw += "; a tool that reads it may be among yours."
+		message += "; a tool that reads it may be among yours."
 	}
 	if j.Webhook {
-		raw += " The URL that the caller gave will be called with the result."
+		message += " The URL that the caller gave will be called with the result."
 	}
-	return raw
+	return message
 }
 
 // roughly describes a duration in words.

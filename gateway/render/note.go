@@ -67,21 +67,21 @@ func Unsent(pointers []string) string {
 // to HEAD, which has nothing but headers, the headers. Other headers are up to [Headers] (E9), and those that it has
 // included are not repeated. Secrets are removed from those that are shown.
 func (r *Renderer) EmptyText(resp *http.Response) string {
-	raw := "The service answered " + StatusText(resp.StatusCode) + ", without a body."
+	message := "The service answered " + StatusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
 		if value := resp.Header.Get(name); value != "" && !strings.Contains(r.Headers, " "+name+": ") {
-			raw += " " + name + ": " + text.Truncate(strings.ToValidUTF8(r.Redactor.Text(value), "\uFFFD"), 200) + "."
+			message += " " + name + ": " + text.Truncate(strings.ToValidUTF8(r.Redactor.Text(value), "\uFFFD"), 200) + "."
 		}
 	}
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(r.Headers, " Location: ") {
-		raw += " Location: " + text.Truncate(u.EscapedPath(), 200) + "."
+		message += " Location: " + text.Truncate(u.EscapedPath(), 200) + "."
 	}
 	if resp.Request != nil && resp.Request.Method == http.MethodHead {
 		header("Content-Type")
 		header("Content-Length")
 		header("Last-Modified")
 	}
-	return raw
+	return message
 }
 
 // shortText returns the text for a response whose bytes are given as structuredContent alone.

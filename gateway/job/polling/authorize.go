@@ -82,14 +82,14 @@ func (c *JobCall) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c
 // notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
 // which has started the job.
 func (c *JobCall) notDisclosed(p *plan.Plan, args json.RawMessage) error {
-	raw := c.Plan.Tool.API + " tells of this job by "
+	message := c.Plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
-		raw += "an operation that is no tool here"
+		message += "an operation that is no tool here"
 	} else {
-		raw += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
+		message += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
 			text.Truncate(c.Redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
-	return &call.Failure{Outcome: telemetry.OutcomeJob, Text: raw + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
+	return &call.Failure{Outcome: telemetry.OutcomeJob, Text: message + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }
 
 // IsNotDisclosed returns the failure for a caller that may not know about the job, or nil if err is another error.
