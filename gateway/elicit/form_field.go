@@ -128,7 +128,7 @@ func (f *field) has(value string) bool {
 
 // keywords are what a schema says of a value, references, composition and the only alternative to null included.
 type keywords struct {
-	*jsonschema.Conjunction
+	*jsonschema.Merged
 	constants []jsonschema.Part // the alternatives, if each is one value
 }
 
@@ -137,7 +137,7 @@ func keywordsOf(schema *jsonschema.Schema) (s keywords, ok bool) {
 	if !schema.IsObject() {
 		return s, false
 	}
-	s.Conjunction = jsonschema.Merge(schema)
+	s.Merged = jsonschema.Merge(schema)
 	for i := 0; i < len(s.Values("anyOf")); i++ { // grows
 		list := s.Values("anyOf")[i].Parts
 		if areConstants(list) {

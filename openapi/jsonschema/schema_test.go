@@ -115,8 +115,8 @@ func TestMerge(t *testing.T) {
 	if got := c.First("title").Text() + " " + c.Nearest("title").Text(); got != "A own" {
 		t.Error(got)
 	}
-	if got := len(c.Values("type")); got != 2 || c.Merged() != 6 {
-		t.Errorf("%d types of %d schemas", got, c.Merged())
+	if got := len(c.Values("type")); got != 2 || c.Count() != 6 {
+		t.Errorf("%d types of %d schemas", got, c.Count())
 	}
 }
 

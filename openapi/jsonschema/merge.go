@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Conjunction is what several schemas say together of one value: for each keyword the values that they give it. Its zero value is that
+// Merged is what several schemas say together of one value: for each keyword the values that they give it. Its zero value is that
 // of a schema that accepts everything.
-type Conjunction struct {
+type Merged struct {
 	entries  []entry
 	referred map[*Schema]bool // schemas that references led to
 	merged   int
@@ -22,52 +22,52 @@ type entry struct {
 
 // Merge returns what schemas say together, references and allOf followed: the one place where allOf is merged. A list of alternatives of
 // which only one accepts anything is merged too; other alternatives are a value of "anyOf".
-func Merge(schemas ...*Schema) *Conjunction {
-	c := &Conjunction{}
+func Merge(schemas ...*Schema) *Merged {
+	m := &Merged{}
 	for _, s := range schemas {
-		c.Merge(s)
+		m.Merge(s)
 	}
-	return c
+	return m
 }
 
 // Merge takes in a schema with its references and allOf.
-func (c *Conjunction) Merge(s *Schema) { c.merge(s, 0) }
+func (m *Merged) Merge(s *Schema) { m.merge(s, 0) }
 
 // refer takes in what a reference leads to. What was taken in already says nothing new, which ends circles, too.
-func (c *Conjunction) refer(s *Schema, depth int) {
-	if s == nil || c.referred[s] {
+func (m *Merged) refer(s *Schema, depth int) {
+	if s == nil || m.referred[s] {
 		return
 	}
-	if c.referred == nil {
-		c.referred = map[*Schema]bool{}
+	if m.referred == nil {
+		m.referred = map[*Schema]bool{}
 	}
-	c.referred[s] = true
-	c.merge(s, depth)
+	m.referred[s] = true
+	m.merge(s, depth)
 }
 
-func (c *Conjunction) merge(s *Schema, depth int) {
+func (m *Merged) merge(s *Schema, depth int) {
 	if s == nil {
 		return
 	}
-	c.merged++
-	c.entries = slices.Grow(c.entries, len(s.keywords))
+	m.merged++
+	m.entries = slices.Grow(m.entries, len(s.keywords))
 	for i, k := range s.keywords {
 		switch k.Name {
 		case "$ref":
-			c.refer(s.target, depth+1)
+			m.refer(s.target, depth+1)
 		case "allOf":
 			for _, part := range k.Parts {
-				c.merge(part.Schema, depth+1)
+				m.merge(part.Schema, depth+1)
 			}
 		case "anyOf", "oneOf":
 			if only := onlyAlternative(k); only != nil {
-				c.merge(only, depth+1)
+				m.merge(only, depth+1)
 				continue
 			}
-			c.add([]Keyword{{"anyOf", k.Value, k.Parts}}, depth)
+			m.add([]Keyword{{"anyOf", k.Value, k.Parts}}, depth)
 		case "$defs":
 		default:
-			c.add(s.keywords[i:i+1:i+1], depth)
+			m.add(s.keywords[i:i+1:i+1], depth)
 		}
 	}
 }
@@ -86,17 +86,17 @@ func onlyAlternative(k Keyword) (only *Schema) {
 	return only
 }
 
-// Merged returns how many schemas were taken in.
-func (c *Conjunction) Merged() int { return c.merged }
+// Count returns how many schemas were taken in.
+func (m *Merged) Count() int { return m.merged }
 
 // Add adds a value of a keyword, unless it is there.
-func (c *Conjunction) Add(k Keyword) { c.add([]Keyword{k}, 0) }
+func (m *Merged) Add(k Keyword) { m.add([]Keyword{k}, 0) }
 
 // add adds one value of a keyword.
-func (c *Conjunction) add(value []Keyword, depth int) {
-	e := c.entry(value[0].Name)
+func (m *Merged) add(value []Keyword, depth int) {
+	e := m.entry(value[0].Name)
 	if e == nil {
-		c.entries = append(c.entries, entry{values: value, depth: depth})
+		m.entries = append(m.entries, entry{values: value, depth: depth})
 		return
 	}
 	if slices.ContainsFunc(e.values, func(k Keyword) bool { return bytes.Equal(k.Value, value[0].Value) }) {
@@ -108,35 +108,35 @@ func (c *Conjunction) add(value []Keyword, depth int) {
 	e.values = append(e.values, value[0])
 }
 
-func (c *Conjunction) entry(name string) *entry {
-	for i := range c.entries {
-		if c.entries[i].values[0].Name == name {
-			return &c.entries[i]
+func (m *Merged) entry(name string) *entry {
+	for i := range m.entries {
+		if m.entries[i].values[0].Name == name {
+			return &m.entries[i]
 		}
 	}
 	return nil
 }
 
 // Names returns the keywords in the order in which they were first met.
-func (c *Conjunction) Names() []string {
-	all := make([]string, len(c.entries))
-	for i := range c.entries {
-		all[i] = c.entries[i].values[0].Name
+func (m *Merged) Names() []string {
+	all := make([]string, len(m.entries))
+	for i := range m.entries {
+		all[i] = m.entries[i].values[0].Name
 	}
 	return all
 }
 
 // Values returns the different values of a keyword in the order in which they were met.
-func (c *Conjunction) Values(name string) []Keyword {
-	if e := c.entry(name); e != nil {
+func (m *Merged) Values(name string) []Keyword {
+	if e := m.entry(name); e != nil {
 		return e.values
 	}
 	return nil
 }
 
 // First returns the value of a keyword that was met first; the zero Keyword if there is none.
-func (c *Conjunction) First(name string) Keyword {
-	if e := c.entry(name); e != nil {
+func (m *Merged) First(name string) Keyword {
+	if e := m.entry(name); e != nil {
 		return e.values[0]
 	}
 	return Keyword{}
@@ -144,26 +144,26 @@ func (c *Conjunction) First(name string) Keyword {
 
 // Nearest returns the value of a keyword in the schema that is nested least, so that the words beside a reference count before those that
 // it leads to; the zero Keyword if there is none.
-func (c *Conjunction) Nearest(name string) Keyword {
-	if e := c.entry(name); e != nil {
+func (m *Merged) Nearest(name string) Keyword {
+	if e := m.entry(name); e != nil {
 		return e.values[e.nearest]
 	}
 	return Keyword{}
 }
 
 // Has reports whether there is a value of a keyword.
-func (c *Conjunction) Has(name string) bool { return c.entry(name) != nil }
+func (m *Merged) Has(name string) bool { return m.entry(name) != nil }
 
 // Set replaces all values of a keyword.
-func (c *Conjunction) Set(k Keyword) {
-	if e := c.entry(k.Name); e != nil {
+func (m *Merged) Set(k Keyword) {
+	if e := m.entry(k.Name); e != nil {
 		*e = entry{values: []Keyword{k}}
 		return
 	}
-	c.Add(k)
+	m.Add(k)
 }
 
 // Remove takes keywords away.
-func (c *Conjunction) Remove(names ...string) {
-	c.entries = slices.DeleteFunc(c.entries, func(e entry) bool { return slices.Contains(names, e.values[0].Name) })
+func (m *Merged) Remove(names ...string) {
+	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return slices.Contains(names, e.values[0].Name) })
 }

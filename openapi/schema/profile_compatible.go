@@ -148,7 +148,7 @@ func (w *compatibleWriter) root(schema *jsonschema.Schema) ([]byte, bool) {
 	if composed(schema) {
 		out = w.composedRoot(schema)
 	} else {
-		out = w.conjunction(out, []*jsonschema.Schema{schema}, 0)
+		out = w.merged(out, []*jsonschema.Schema{schema}, 0)
 	}
 	out = out[:len(out)-1]
 	for i := 0; i < len(w.used) && len(out) <= w.most && w.steps >= 0; i++ {
@@ -159,7 +159,7 @@ func (w *compatibleWriter) root(schema *jsonschema.Schema) ([]byte, bool) {
 		}
 		out = append(jsonscan.AppendString(out, w.used[i]), ':')
 		w.in = w.known[w.used[i]]
-		out = w.conjunction(out, []*jsonschema.Schema{schema.Definition(w.used[i])}, 1)
+		out = w.merged(out, []*jsonschema.Schema{schema.Definition(w.used[i])}, 1)
 	}
 	if len(w.used) > 0 {
 		out = append(out, '}')
@@ -239,7 +239,7 @@ func (w *compatibleWriter) schema(out []byte, schemas []*jsonschema.Schema, leve
 			return append(out, schemas[0].Source()...)
 		}
 	}
-	return w.conjunction(out, schemas, level)
+	return w.merged(out, schemas, level)
 }
 
 // refer takes note of a definition that is referred to.
@@ -269,10 +269,10 @@ func plainReference(s *jsonschema.Schema) (name string, noted, ok bool) {
 	return name, noted, name != "" && s.Target() != nil
 }
 
-// conjunction writes schemas as one, the references among them and in their allOf followed where that is to be merged.
-func (w *compatibleWriter) conjunction(out []byte, schemas []*jsonschema.Schema, level int) []byte {
+// merged writes schemas as one, the references among them and in their allOf followed where that is to be merged.
+func (w *compatibleWriter) merged(out []byte, schemas []*jsonschema.Schema, level int) []byte {
 	w.in.schemas++
-	c := &conjunction{}
+	c := &mergedSchema{}
 	for _, s := range schemas {
 		if level == 0 || w.merges || len(schemas) > 1 {
 			c.Merge(s)
@@ -281,7 +281,7 @@ func (w *compatibleWriter) conjunction(out []byte, schemas []*jsonschema.Schema,
 			w.steps--
 		}
 	}
-	w.steps -= c.Merged()
+	w.steps -= c.Count()
 	if level > maxCompatibleDepth {
 		c.deep()
 	}

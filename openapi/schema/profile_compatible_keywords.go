@@ -11,14 +11,14 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// A conjunction is what several schemas say together of one value, and how it is published.
-type conjunction struct {
-	jsonschema.Conjunction
+// A mergedSchema is what several schemas say together of one value, and how it is published.
+type mergedSchema struct {
+	jsonschema.Merged
 	notes []string // for the description
 }
 
 // take adds the keywords of a schema as they are, without merging its allOf.
-func (c *conjunction) take(s *jsonschema.Schema) {
+func (c *mergedSchema) take(s *jsonschema.Schema) {
 	for _, k := range s.Keywords() {
 		switch k.Name {
 		case "$defs":
@@ -32,18 +32,18 @@ func (c *conjunction) take(s *jsonschema.Schema) {
 }
 
 // add adds a value that holds no schemas.
-func (c *conjunction) add(keyword string, value []byte) {
+func (c *mergedSchema) add(keyword string, value []byte) {
 	c.Add(jsonschema.Keyword{Name: keyword, Value: value})
 }
 
-func (c *conjunction) note(text string) {
+func (c *mergedSchema) note(text string) {
 	if text != "" && !slices.Contains(c.notes, text) {
 		c.notes = append(c.notes, text)
 	}
 }
 
 // deep leaves nothing but the type and the texts.
-func (c *conjunction) deep() {
+func (c *mergedSchema) deep() {
 	for _, k := range c.Names() {
 		switch k {
 		case "type", "description", "title":
@@ -53,8 +53,8 @@ func (c *conjunction) deep() {
 	}
 }
 
-// write writes a conjunction as one schema.
-func (w *compatibleWriter) write(out []byte, c *conjunction, level int) []byte {
+// write writes a merged schema.
+func (w *compatibleWriter) write(out []byte, c *mergedSchema, level int) []byte {
 	w.members(c)
 	c.choose()
 	if c.Has("prefixItems") && !c.Has("items") {
@@ -84,7 +84,7 @@ func (w *compatibleWriter) write(out []byte, c *conjunction, level int) []byte {
 func unnamed(name string) bool { return name == "$ref" }
 
 // members puts what is known of undeclared members into words, and leaves out the keywords for them.
-func (w *compatibleWriter) members(c *conjunction) {
+func (w *compatibleWriter) members(c *mergedSchema) {
 	for _, object := range c.Values("properties") {
 		for _, p := range object.Parts {
 			if unnamed(p.Name) {
@@ -121,7 +121,7 @@ func (w *compatibleWriter) kind(schema *jsonschema.Schema) string {
 }
 
 // choose leaves in enum nothing but texts, which all clients take.
-func (c *conjunction) choose() {
+func (c *mergedSchema) choose() {
 	c.fix()
 	lists := c.Values("enum")
 	if lists == nil {
@@ -170,7 +170,7 @@ func (c *conjunction) choose() {
 }
 
 // fix has a constant that is a text become enum, and describes others, which google-genai drops.
-func (c *conjunction) fix() {
+func (c *mergedSchema) fix() {
 	value := c.First("const").Value
 	switch kind := jsonscan.KindOf(value); {
 	case value == nil:
@@ -189,7 +189,7 @@ func (c *conjunction) fix() {
 const maxListed = 200
 
 // inWords puts values that are no texts into the description, and whole numbers between bounds.
-func (c *conjunction) inWords(values [][]byte, mixed bool) {
+func (c *mergedSchema) inWords(values [][]byte, mixed bool) {
 	if low, high, ok := span(values); ok && !mixed {
 		c.bound("minimum", low)
 		c.bound("maximum", high)
@@ -235,14 +235,14 @@ func span(values [][]byte) (low, high int64, ok bool) {
 	return low, high, len(values) > 0
 }
 
-func (c *conjunction) bound(keyword string, n int64) {
+func (c *mergedSchema) bound(keyword string, n int64) {
 	if !c.Has(keyword) {
 		c.add(keyword, strconv.AppendInt(nil, n, 10))
 	}
 }
 
 // keyword writes the value of a keyword; nothing if the keyword is to be left out.
-func (w *compatibleWriter) keyword(out []byte, c *conjunction, keyword string, level int) []byte {
+func (w *compatibleWriter) keyword(out []byte, c *mergedSchema, keyword string, level int) []byte {
 	all := c.Values(keyword)
 	first := all[0]
 	switch keyword {
@@ -316,7 +316,7 @@ func (w *compatibleWriter) items(out []byte, all []jsonschema.Keyword, level int
 }
 
 // description writes a description with the notes behind it.
-func (c *conjunction) description(out, text []byte) []byte {
+func (c *mergedSchema) description(out, text []byte) []byte {
 	if len(c.notes) == 0 {
 		return append(out, text...)
 	}
@@ -357,7 +357,7 @@ func appendTypes(out []byte, all []jsonschema.Keyword) []byte {
 }
 
 // properties writes the properties of all schemas, each once.
-func (w *compatibleWriter) properties(out []byte, c *conjunction, level int) []byte {
+func (w *compatibleWriter) properties(out []byte, c *mergedSchema, level int) []byte {
 	out = append(out, '{')
 	first := true
 	for _, m := range propertiesOf(c.Values("properties")) {
@@ -404,7 +404,7 @@ func propertiesOf(objects []jsonschema.Keyword) []outlineMember {
 }
 
 // names writes the names of all required members, each once, without those that can't be given.
-func (w *compatibleWriter) names(out []byte, c *conjunction) []byte {
+func (w *compatibleWriter) names(out []byte, c *mergedSchema) []byte {
 	barred := map[string]bool{}
 	for _, object := range c.Values("properties") {
 		for _, p := range object.Parts {
