@@ -65,9 +65,9 @@ func (v *Validator) example(schema *jsonschema.Schema, p *programmer, o ExampleO
 	}
 	value := Decode(text)
 	if o.Quick {
-		a := &acceptor{steps: maxSteps / 100}
+		q := &quickValidator{steps: maxSteps / 100}
 		_, wild := wildNumber(value, "")
-		return text, !wild && a.accept(v.program, value) == valid
+		return text, !wild && q.validate(v.program, value) == valid
 	}
 	return text, len(v.Validate(value)) == 0
 }
@@ -134,8 +134,8 @@ func (x *exampler) fits(schemas []*jsonschema.Schema, text []byte) bool {
 			c = x.program.check(s)
 			x.checks[s] = c
 		}
-		a := &acceptor{steps: maxSteps / 100}
-		if a.accept(c, value) == invalid {
+		q := &quickValidator{steps: maxSteps / 100}
+		if q.validate(c, value) == invalid {
 			return false
 		}
 	}

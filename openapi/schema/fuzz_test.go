@@ -109,9 +109,9 @@ func FuzzValidate(f *testing.F) {
 		if _, wild := wildNumber(given, ""); wild {
 			return
 		}
-		a := &acceptor{steps: maxSteps}
-		switch verdict := a.accept(v.program, given); {
-		case a.steps < 0 || verdict == unsure:
+		q := &quickValidator{steps: maxSteps}
+		switch verdict := q.validate(v.program, given); {
+		case q.steps < 0 || verdict == unsure:
 		case (verdict == valid) != (len(v.explain(given, MaxFaults)) == 0):
 			t.Errorf("quick check says %d, the library finds %v", verdict, v.explain(given, MaxFaults))
 		}

@@ -111,8 +111,8 @@ func library(t testing.TB, schema []byte) *jsonschema.Schema {
 	return s
 }
 
-// TestAcceptAgrees: the quick check and the validator as a whole find valid what the library finds valid, and only that.
-func TestAcceptAgrees(t *testing.T) {
+// TestQuickValidateAgrees: the quick check and the validator as a whole find valid what the library finds valid, and only that.
+func TestQuickValidateAgrees(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	var verdicts [3]int
 	for range rounds(500) {
@@ -131,8 +131,8 @@ func TestAcceptAgrees(t *testing.T) {
 			line := fmt.Sprintf(`{"a":%s}`, g.value(4))
 			value := decoded(t, []byte(line))
 			want := plain.Validate(value)
-			a := &acceptor{steps: maxSteps}
-			verdict := a.accept(v.program, value)
+			q := &quickValidator{steps: maxSteps}
+			verdict := q.validate(v.program, value)
 			verdicts[verdict]++
 			if verdict == valid && want != nil || verdict == invalid && want == nil {
 				t.Fatalf("quick check says %d, the library %v\nschema %s\nvalue %s", verdict, want, schema, line)

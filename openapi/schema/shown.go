@@ -29,8 +29,8 @@ func (e *emitter) verify(start, holes, shown int) {
 	p, text := written.program(start, e.c.referredCheck)
 	c := p.check(jsonschema.Parse(text))
 	fits := func(v shownValue) bool {
-		a := &acceptor{steps: maxSteps / 100}
-		return a.accept(c, Decode(e.out[v.from:v.to])) != invalid
+		q := &quickValidator{steps: maxSteps / 100}
+		return q.validate(c, Decode(e.out[v.from:v.to])) != invalid
 	}
 	for len(values) > 0 { // keyword by keyword, the last first, so that the others stay where they are
 		last := values[len(values)-1]

@@ -221,9 +221,9 @@ func (v *Validator) Validate(value any) []Fault { return v.ValidateUpTo(value, M
 
 // ValidateUpTo is Validate with another number of faults, at least one.
 func (v *Validator) ValidateUpTo(value any, most int) []Fault {
-	a := &acceptor{steps: maxSteps}
-	found := a.accept(v.program, value)
-	if a.steps < 0 {
+	q := &quickValidator{steps: maxSteps}
+	found := q.validate(v.program, value)
+	if q.steps < 0 {
 		return []Fault{tooComplex}
 	}
 	if found == valid {

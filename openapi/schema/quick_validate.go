@@ -18,14 +18,14 @@ const (
 	valid
 )
 
-// acceptor walks a check and a value side by side. It must never say valid of a value that the library refuses, nor
-// invalid of one that it accepts: TestAcceptAgrees and the fuzz test hold it to that.
-type acceptor struct {
+// quickValidator walks a check and a value side by side. It must never say valid of a value that the library refuses, nor
+// invalid of one that it accepts: TestQuickValidateAgrees and the fuzz test hold it to that.
+type quickValidator struct {
 	steps int
 }
 
-func (a *acceptor) accept(c *check, value any) verdict {
-	if a.steps--; a.steps < 0 {
+func (q *quickValidator) validate(c *check, value any) verdict {
+	if q.steps--; q.steps < 0 {
 		return unsure
 	}
 	if c.never {
@@ -52,45 +52,45 @@ func (a *acceptor) accept(c *check, value any) verdict {
 		}
 	}
 	if c.ref != nil {
-		if out = min(out, a.accept(c.ref, value)); out == invalid {
+		if out = min(out, q.validate(c.ref, value)); out == invalid {
 			return invalid
 		}
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		if c.object != nil {
-			out = min(out, a.object(c, value))
+			out = min(out, q.object(c, value))
 		}
 	case []any:
 		if c.array != nil {
-			out = min(out, a.array(c.array, value))
+			out = min(out, q.array(c.array, value))
 		}
 	case string:
 		if c.text != nil {
-			out = min(out, a.text(c.text, value))
+			out = min(out, q.text(c.text, value))
 		}
 	case json.Number:
 		if c.number != nil {
-			out = min(out, c.number.accept(value))
+			out = min(out, c.number.validate(value))
 		}
 	}
 	if out == invalid || c.parts == nil {
 		return out
 	}
-	return min(out, a.composed(c.parts, value))
+	return min(out, q.composed(c.parts, value))
 }
 
-func (a *acceptor) composed(p *partsCheck, value any) verdict {
+func (q *quickValidator) composed(p *partsCheck, value any) verdict {
 	out := valid
 	for _, sub := range p.all {
-		if out = min(out, a.accept(sub, value)); out == invalid {
+		if out = min(out, q.validate(sub, value)); out == invalid {
 			return invalid
 		}
 	}
 	if len(p.any) > 0 {
 		best := invalid
 		for _, sub := range p.any {
-			if best = max(best, a.accept(sub, value)); best == valid {
+			if best = max(best, q.validate(sub, value)); best == valid {
 				break
 			}
 		}
@@ -99,7 +99,7 @@ func (a *acceptor) composed(p *partsCheck, value any) verdict {
 	if len(p.one) > 0 && out != invalid {
 		fit, doubt := 0, false
 		for _, sub := range p.one {
-			switch a.accept(sub, value) {
+			switch q.validate(sub, value) {
 			case valid:
 				fit++
 			case unsure:
@@ -115,7 +115,7 @@ func (a *acceptor) composed(p *partsCheck, value any) verdict {
 		}
 	}
 	if p.not != nil {
-		switch a.accept(p.not, value) {
+		switch q.validate(p.not, value) {
 		case valid:
 			return invalid
 		case unsure:
@@ -124,14 +124,14 @@ func (a *acceptor) composed(p *partsCheck, value any) verdict {
 		}
 	}
 	if p.cond != nil {
-		switch a.accept(p.cond, value) {
+		switch q.validate(p.cond, value) {
 		case valid:
 			if p.then != nil {
-				out = min(out, a.accept(p.then, value))
+				out = min(out, q.validate(p.then, value))
 			}
 		case invalid:
 			if p.other != nil {
-				out = min(out, a.accept(p.other, value))
+				out = min(out, q.validate(p.other, value))
 			}
 		case unsure:
 			out = unsure
@@ -140,7 +140,7 @@ func (a *acceptor) composed(p *partsCheck, value any) verdict {
 	return out
 }
 
-func (a *acceptor) object(c *check, value map[string]any) verdict {
+func (q *quickValidator) object(c *check, value map[string]any) verdict {
 	o := c.object
 	if len(value) < o.least || len(value) > o.most {
 		return invalid
@@ -154,9 +154,9 @@ func (a *acceptor) object(c *check, value map[string]any) verdict {
 	for name, item := range value {
 		switch sub := o.property(name); {
 		case sub != nil:
-			out = min(out, a.accept(sub, item))
+			out = min(out, q.validate(sub, item))
 		case o.additional != nil:
-			out = min(out, a.accept(o.additional, item))
+			out = min(out, q.validate(o.additional, item))
 		case o.unevaluated && !c.declares(name, 0):
 			out = min(out, unsure) // what composition evaluates is the library's business
 		}
@@ -208,7 +208,7 @@ func (c *check) declares(name string, depth int) bool {
 	return false
 }
 
-func (a *acceptor) array(c *arrayCheck, value []any) verdict {
+func (q *quickValidator) array(c *arrayCheck, value []any) verdict {
 	if len(value) < c.least || len(value) > c.most {
 		return invalid
 	}
@@ -219,9 +219,9 @@ func (a *acceptor) array(c *arrayCheck, value []any) verdict {
 	for i, item := range value {
 		switch {
 		case i < len(c.prefix):
-			out = min(out, a.accept(c.prefix[i], item))
+			out = min(out, q.validate(c.prefix[i], item))
 		case c.items != nil:
-			out = min(out, a.accept(c.items, item))
+			out = min(out, q.validate(c.items, item))
 		}
 		if out == invalid {
 			return invalid
@@ -249,7 +249,7 @@ func distinct(value []any) verdict {
 	return valid
 }
 
-func (a *acceptor) text(c *textCheck, value string) verdict {
+func (q *quickValidator) text(c *textCheck, value string) verdict {
 	if c.least > 0 || c.most < len(value) {
 		if n := utf8.RuneCountInString(value); n < c.least || n > c.most {
 			return invalid
@@ -258,13 +258,13 @@ func (a *acceptor) text(c *textCheck, value string) verdict {
 	if c.pattern == nil {
 		return valid
 	}
-	if a.steps -= c.pattern.cost(value); a.steps < 0 {
+	if q.steps -= c.pattern.cost(value); q.steps < 0 {
 		return unsure
 	}
 	return verdictOf(c.pattern.match(value))
 }
 
-func (c *numberCheck) accept(value json.Number) verdict {
+func (c *numberCheck) validate(value json.Number) verdict {
 	if c.format != nil && !c.format.accepts(value) {
 		return invalid
 	}
