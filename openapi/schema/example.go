@@ -79,7 +79,7 @@ const (
 	maxFilledDepth   = 3  // levels to which arrays are filled that may be empty
 	maxExampleItems  = 8  // of an array that must have so many
 	maxExampleRounds = 12 // alternatives that are tried for one value
-	maxExampleRefs   = 64 // references and members of allOf that make one demand
+	maxExampleRefs   = 64 // references and members of allOf that make the constraints of one value
 )
 
 // exampler makes one example. The example may be invalid: the validator decides.
@@ -101,7 +101,7 @@ func (x *exampler) value(schemas []*jsonschema.Schema, name string, depth, nth i
 		if x.steps--; x.steps < 0 || depth > maxExampleDepth {
 			return nil, false
 		}
-		d := &demand{x: x, round: round, alternatives: 1, mostItems: math.MaxInt32}
+		d := &constraints{x: x, round: round, alternatives: 1, mostItems: math.MaxInt32}
 		for _, s := range schemas {
 			d.take(s)
 		}
@@ -143,7 +143,7 @@ func (x *exampler) fits(schemas []*jsonschema.Schema, text []byte) bool {
 }
 
 // make returns a value of the given type.
-func (x *exampler) make(d *demand, kind types, name string, depth, nth int) ([]byte, bool) {
+func (x *exampler) make(d *constraints, kind types, name string, depth, nth int) ([]byte, bool) {
 	switch kind {
 	case objectType:
 		return x.object(d, depth, nth)
@@ -164,7 +164,7 @@ func (x *exampler) make(d *demand, kind types, name string, depth, nth int) ([]b
 	return nil, false
 }
 
-func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
+func (x *exampler) object(d *constraints, depth, nth int) ([]byte, bool) {
 	o := objectExample{x: x, d: d, depth: depth, nth: nth, text: []byte("{"), has: map[string]bool{}}
 	if !o.addDeclared() || !o.addRequired() || !o.fill() {
 		return nil, false
@@ -175,7 +175,7 @@ func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
 // objectExample is an example of an object in the making.
 type objectExample struct {
 	x          *exampler
-	d          *demand
+	d          *constraints
 	depth, nth int
 	text       []byte          // without the closing brace
 	has        map[string]bool // members by name
@@ -231,7 +231,7 @@ func (o *objectExample) fill() bool {
 }
 
 // documented tells whether an optional property is shown because the schema has an example of it or one was given.
-func (o *objectExample) documented(p *demandedProperty) bool {
+func (o *objectExample) documented(p *constrainedProperty) bool {
 	return o.depth == 0 && o.x.options.Documented && (o.given(p.name, p.schemas) != nil ||
 		slices.ContainsFunc(p.schemas, func(s *jsonschema.Schema) bool { return s.Has("examples") }))
 }
@@ -291,7 +291,7 @@ func (o *objectExample) schemas(name string) []*jsonschema.Schema {
 	}
 }
 
-func (x *exampler) array(d *demand, name string, depth int) ([]byte, bool) {
+func (x *exampler) array(d *constraints, name string, depth int) ([]byte, bool) {
 	if d.leastItems > maxExampleItems {
 		return nil, false
 	}

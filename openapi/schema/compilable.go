@@ -8,28 +8,28 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// maxSoundDepth is the deepest nesting of JSON values that sound follows.
-const maxSoundDepth = 10_000
+// maxCompilableDepth is the deepest nesting of JSON values that certainlyCompiles follows.
+const maxCompilableDepth = 10_000
 
-// sound reports whether the JSON Schema library certainly compiles a schema. To compile one of 64 KiB takes it twenty milliseconds and some
+// certainlyCompiles reports whether the JSON Schema library certainly compiles a schema. To compile one of 64 KiB takes it twenty milliseconds and some
 // megabytes, which a document with hundreds of them can't have; almost all that are made here are plain enough to tell by one look.
 // False says nothing: the library is asked then.
-func sound(s *jsonschema.Schema) bool {
-	info, err := jsonscan.Scan(s.Source(), jsonscan.Options{MaxDepth: maxSoundDepth})
-	return err == nil && !info.Spaced && info.Kind == jsonscan.Object && soundSchema(s)
+func certainlyCompiles(s *jsonschema.Schema) bool {
+	info, err := jsonscan.Scan(s.Source(), jsonscan.Options{MaxDepth: maxCompilableDepth})
+	return err == nil && !info.Spaced && info.Kind == jsonscan.Object && compilableSchema(s)
 }
 
-// soundSchema reports whether the library certainly takes a part of a schema.
-func soundSchema(s *jsonschema.Schema) bool {
+// compilableSchema reports whether the library certainly takes a part of a schema.
+func compilableSchema(s *jsonschema.Schema) bool {
 	if !s.IsObject() {
 		return jsonscan.KindOf(s.Source()) == jsonscan.Bool
 	}
 	for _, k := range s.Keywords() {
-		if !soundKeyword(s, k) {
+		if !compilableKeyword(s, k) {
 			return false
 		}
 		for _, part := range k.Parts {
-			if !soundSchema(part.Schema) {
+			if !compilableSchema(part.Schema) {
 				return false
 			}
 		}
@@ -37,8 +37,8 @@ func soundSchema(s *jsonschema.Schema) bool {
 	return true
 }
 
-// soundKeyword reports whether the library certainly takes the value of a keyword, apart from the schemas in it.
-func soundKeyword(s *jsonschema.Schema, k jsonschema.Keyword) bool {
+// compilableKeyword reports whether the library certainly takes the value of a keyword, apart from the schemas in it.
+func compilableKeyword(s *jsonschema.Schema, k jsonschema.Keyword) bool {
 	switch k.Name {
 	case "not", "if", "then", "else", "items", "contains", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "propertyNames":
 		return true

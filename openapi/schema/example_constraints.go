@@ -14,9 +14,9 @@ import (
 	"drawbridge/openapi/schema/ecmaregexp"
 )
 
-// A demand is what several schemas together ask of one value, references and composition followed. Where there are
+// Constraints are what several schemas together ask of one value, references and composition followed. Where there are
 // alternatives, round says which of them is taken.
-type demand struct {
+type constraints struct {
 	x            *exampler
 	round        int
 	alternatives int // rounds that make a difference
@@ -27,7 +27,7 @@ type demand struct {
 	listed bool     // no other values are allowed
 	types  types
 
-	properties   []demandedProperty
+	properties   []constrainedProperty
 	required     []string
 	needs        map[string][]string // dependentRequired
 	additional   *jsonschema.Schema
@@ -46,12 +46,12 @@ type demand struct {
 	format            string
 }
 
-type demandedProperty struct {
+type constrainedProperty struct {
 	name    string
 	schemas []*jsonschema.Schema
 }
 
-func (d *demand) property(name string) []*jsonschema.Schema {
+func (d *constraints) property(name string) []*jsonschema.Schema {
 	for i := range d.properties {
 		if d.properties[i].name == name {
 			return d.properties[i].schemas
@@ -60,8 +60,8 @@ func (d *demand) property(name string) []*jsonschema.Schema {
 	return nil
 }
 
-// take adds a schema to the demand; nil accepts everything.
-func (d *demand) take(s *jsonschema.Schema) {
+// take adds a schema to the constraints; nil accepts everything.
+func (d *constraints) take(s *jsonschema.Schema) {
 	if d.refs++; d.refs > maxExampleRefs {
 		d.failed = true
 		return
@@ -100,7 +100,7 @@ func (d *demand) take(s *jsonschema.Schema) {
 }
 
 // choose takes one of several alternatives.
-func (d *demand) choose(all []*jsonschema.Schema) {
+func (d *constraints) choose(all []*jsonschema.Schema) {
 	if len(all) == 0 {
 		return
 	}
@@ -109,7 +109,7 @@ func (d *demand) choose(all []*jsonschema.Schema) {
 }
 
 // values adds what the schema itself gives for values.
-func (d *demand) values(s *jsonschema.Schema) {
+func (d *constraints) values(s *jsonschema.Schema) {
 	add := func(value []byte) { d.given = append(d.given, jsonscan.AppendCompact(nil, value)) }
 	if value := s.Value("const"); value != nil {
 		d.listed = true
@@ -132,14 +132,14 @@ func (d *demand) values(s *jsonschema.Schema) {
 	}
 }
 
-func (d *demand) keyword(k jsonschema.Keyword) {
+func (d *constraints) keyword(k jsonschema.Keyword) {
 	switch name, value := k.Name, k.Value; name {
 	case "properties":
 		for _, property := range k.Parts {
-			i := slices.IndexFunc(d.properties, func(p demandedProperty) bool { return p.name == property.Name })
+			i := slices.IndexFunc(d.properties, func(p constrainedProperty) bool { return p.name == property.Name })
 			if i < 0 {
 				i = len(d.properties)
-				d.properties = append(d.properties, demandedProperty{name: property.Name})
+				d.properties = append(d.properties, constrainedProperty{name: property.Name})
 			}
 			d.properties[i].schemas = append(d.properties[i].schemas, property.Schema)
 		}
@@ -203,7 +203,7 @@ func whole(value []byte) int {
 	return n
 }
 
-func (d *demand) bound(keyword string, value []byte) {
+func (d *constraints) bound(keyword string, value []byte) {
 	if !saneNumber(string(value)) {
 		return
 	}
@@ -226,7 +226,7 @@ func (d *demand) bound(keyword string, value []byte) {
 }
 
 // kinds lists the types that are worth trying.
-func (d *demand) kinds() []types {
+func (d *constraints) kinds() []types {
 	set := d.types
 	if set == 0 {
 		switch {
@@ -250,7 +250,7 @@ func (d *demand) kinds() []types {
 }
 
 // number returns a number within the bounds: 1 where it is allowed, else one near a bound.
-func (d *demand) number(kind types, nth int) ([]byte, bool) {
+func (d *constraints) number(kind types, nth int) ([]byte, bool) {
 	var candidates []*big.Rat
 	one, step := big.NewRat(1, 1), big.NewRat(1, 1)
 	for _, s := range d.steps {
@@ -295,7 +295,7 @@ func (d *demand) number(kind types, nth int) ([]byte, bool) {
 	return nil, false
 }
 
-func (d *demand) allows(r *big.Rat) bool {
+func (d *constraints) allows(r *big.Rat) bool {
 	if d.least != nil && (r.Cmp(d.least) < 0 || d.above && r.Cmp(d.least) == 0) ||
 		d.most != nil && (r.Cmp(d.most) > 0 || d.below && r.Cmp(d.most) == 0) {
 		return false
@@ -310,7 +310,7 @@ func (d *demand) allows(r *big.Rat) bool {
 
 // text returns a text of the format, one that is marked as invented, one that is plausible under its name, or one that the pattern
 // describes. marked tells that it shows that it was invented.
-func (d *demand) text(name string, nth int) (text []byte, marked, ok bool) {
+func (d *constraints) text(name string, nth int) (text []byte, marked, ok bool) {
 	if d.shortest > 200 {
 		return nil, false, false
 	}
@@ -346,7 +346,7 @@ func (d *demand) text(name string, nth int) (text []byte, marked, ok bool) {
 }
 
 // mark returns a text that shows that it stands for another: the name in angle brackets.
-func (d *demand) mark(name string, nth int) string {
+func (d *constraints) mark(name string, nth int) string {
 	if !plainName(name) {
 		name = "value"
 	}
@@ -360,7 +360,7 @@ func (d *demand) mark(name string, nth int) string {
 }
 
 // stretch gives a text the length that is asked for, and a number if it has to differ from others.
-func (d *demand) stretch(text string, nth int) string {
+func (d *constraints) stretch(text string, nth int) string {
 	if n := d.shortest - len(text); n > 0 {
 		text += strings.Repeat("x", n)
 	}
