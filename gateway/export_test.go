@@ -30,7 +30,7 @@ func (g *Gateway) Table() *endpoint.Table                 { return g.endpoints()
 func (g *Gateway) Counters() *telemetry.Metrics           { return g.metrics }
 func (g *Gateway) Tracer() *telemetry.Tracer              { return g.tracer }
 func (g *Gateway) Recoverer() *recovery.Recoverer         { return g.recovery }
-func (g *Gateway) Overload() *admission.Controller        { return &g.admission.overload }
+func (g *Gateway) Overload() *admission.LoadShedder       { return &g.admission.overload }
 func (g *Gateway) Responses() *admission.ResponseBudget   { return g.admission.responses }
 func (g *Gateway) CallRunner() *call.Runner               { return g.calls }
 func (g *Gateway) Connections() *listener.Limiter         { return g.connections }
@@ -60,7 +60,7 @@ func (g *Gateway) SetResponses(b *admission.ResponseBudget) {
 func (g *Gateway) SetAudit(log *audit.Log) { g.denials.Audit, g.calls.Audit = log, log }
 
 // SetRates replaces the rate counters of a gateway.
-func (g *Gateway) SetRates(rates state.Rates) {
+func (g *Gateway) SetRates(rates state.RateCounters) {
 	g.shared.Rates, g.server.Admission.Principals, g.calls.Admission.Rates = rates, rates, rates
 }
 

@@ -134,7 +134,7 @@ func (g *Gateway) newServer() *endpoint.Server {
 	return &endpoint.Server{ServerOptions: endpoint.ServerOptions{
 		Current: g.endpoints,
 		Admission: &endpoint.RequestAdmission{
-			Denials: g.denials, Clients: g.clients, Addresses: state.NewLocalRates(0, g.o.Test.Now), Principals: g.shared.Rates, MemoryShort: memoryShort,
+			Denials: g.denials, Clients: g.clients, Addresses: state.NewLocalRateCounters(0, g.o.Test.Now), Principals: g.shared.Rates, MemoryShort: memoryShort,
 			Calls: g.admission.calls, Log: g.log,
 		},
 		Denials: g.denials, Clients: g.clients, Untrusted: g.untrusted, Connections: g.connections, Tracer: g.tracer, Draining: &g.draining,

@@ -10,7 +10,7 @@ import (
 
 // limiters limit the load of a gateway across all its configurations. They are safe for concurrent use.
 type limiters struct {
-	overload admission.Controller
+	overload admission.LoadShedder
 	calls    *admission.Calls // admits calls
 	// pace makes reading documents, and building what is served from them, yield to calls.
 	pace *openapi.Pace

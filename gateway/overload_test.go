@@ -70,7 +70,7 @@ func TestMaxCalls(t *testing.T) {
 
 // heldRates has whoever counts a call wait.
 type heldRates struct {
-	state.Rates
+	state.RateCounters
 	waiting atomic.Int64
 	leave   chan struct{}
 }
@@ -78,7 +78,7 @@ type heldRates struct {
 func (r *heldRates) Take(ctx context.Context, key string, l state.Limit, n int) (state.Decision, error) {
 	r.waiting.Add(1)
 	<-r.leave
-	return r.Rates.Take(ctx, key, l, n)
+	return r.RateCounters.Take(ctx, key, l, n)
 }
 
 // TestMaxCallsAtOnce: however many calls have found room, and then waited for something else, no more than limits.max_calls go on.
@@ -87,7 +87,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		service := &slowService{JobService: gatewaytest.NewJobService("204"), delay: time.Second}
 		g := gatewaytest.StartJobs(t, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
 			"limits: {max_calls: 2, principal_rate: off, address_rate: off}\n", service)
-		rates := &heldRates{Rates: g.Shared().Rates, leave: make(chan struct{})}
+		rates := &heldRates{RateCounters: g.Shared().Rates, leave: make(chan struct{})}
 		g.SetRates(rates)
 		var all sync.WaitGroup
 		var mu sync.Mutex

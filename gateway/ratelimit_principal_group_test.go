@@ -206,7 +206,7 @@ func TestPrincipalRatesAllocate(t *testing.T) {
 	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+groupLimits, service.URL)
 	token := i.Token(t, map[string]any{"client_id": "acme"})
 	all := &g.Current().Rates
-	var found *admission.Rate
+	var found *admission.RateLimit
 	h := g.Current().Main.Guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		p := auth.FromContext(r.Context())
 		if n := testing.AllocsPerRun(100, func() { found, _ = all.Of(r.Context(), p.ID()) }); n > 0 {

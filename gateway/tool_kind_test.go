@@ -21,13 +21,13 @@ import (
 type greeting struct {
 	definition *catalog.Tool
 	scopes     [][]string
-	rates      []*admission.Rate
+	rates      []*admission.RateLimit
 	metrics    *telemetry.CallMetrics
 }
 
 func (g *greeting) Definition() *catalog.Tool              { return g.definition }
 func (g *greeting) Scopes() (sets [][]string, needed bool) { return g.scopes, true }
-func (g *greeting) Rates() []*admission.Rate               { return g.rates }
+func (g *greeting) Rates() []*admission.RateLimit          { return g.rates }
 func (g *greeting) AsksUser() bool                         { return false }
 func (g *greeting) Metrics() *telemetry.CallMetrics        { return g.metrics }
 func (g *greeting) Redaction() call.Redaction              { return call.Redaction{} }
@@ -53,7 +53,7 @@ func TestToolOfAnotherKind(t *testing.T) {
 	kind := &greeting{
 		definition: catalog.NewTool(catalog.Definition{Name: "greet", Title: "Greet", Description: "Greets.", Input: []byte(`{"type":"object"}`)}),
 		scopes:     [][]string{{"greet"}}, metrics: g.Counters().OwnCall("greet"),
-		rates: admission.NewCallRates("greet", gen.Config.APIs[0].Rate, "", nil),
+		rates: admission.NewCallRateLimits("greet", gen.Config.APIs[0].Rate, "", nil),
 	}
 	gen.Main.Tools["greet"] = kind
 	without, with := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, nil)), gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, map[string]any{"scope": "mcp:tools greet"}))

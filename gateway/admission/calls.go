@@ -14,8 +14,8 @@ import (
 
 // Calls admits calls: it asks all limits that a call is subject to. It is safe for concurrent use.
 type Calls struct {
-	Overload *Controller
-	Rates    state.Rates // rate counters of tools and APIs
+	Overload *LoadShedder
+	Rates    state.RateCounters // rate counters of tools and APIs
 	// Unaudited reports whether no call may be made, because the audit log can't be written; nil if there is none.
 	Unaudited func() bool
 }
@@ -24,7 +24,7 @@ type Calls struct {
 type Request struct {
 	MaxCalls      int             // limit of the calls in flight
 	MemoryChecked bool            // whether an earlier [Calls.Check] of the same call has found enough memory
-	Limits        []*Rate         // of the tool and its API
+	Limits        []*RateLimit    // of the tool and its API
 	Caller        *auth.Principal // whom limits per caller count; nil for an anonymous caller, who is counted by Address
 	Address       clientip.Key
 }
@@ -39,7 +39,7 @@ type Rejection struct {
 // Ticket is an admitted call. It counts against the limit of calls in flight from [Ticket.Start] to [Ticket.Stop], since
 // a call that waits for its user occupies nothing. It belongs to one goroutine at a time.
 type Ticket struct {
-	overload *Controller
+	overload *LoadShedder
 	maxCalls int
 	running  bool
 }
@@ -94,7 +94,7 @@ func (a *Calls) Charge(ctx context.Context, r Request) *Rejection {
 }
 
 // keyOf returns the counter key of a rate limit for the call.
-func (r *Request) keyOf(limit *Rate) string {
+func (r *Request) keyOf(limit *RateLimit) string {
 	switch {
 	case !limit.perCaller:
 		return limit.key
@@ -105,7 +105,7 @@ func (r *Request) keyOf(limit *Rate) string {
 }
 
 // exceeded returns the rejection of a call that a rate limit does not allow; nil if it does.
-func exceeded(limit *Rate, d state.Decision) *Rejection {
+func exceeded(limit *RateLimit, d state.Decision) *Rejection {
 	if d.Allowed {
 		return nil
 	}

@@ -13,9 +13,9 @@ import (
 // call counts as in flight only between Start and Stop.
 func TestAdmitCalls(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	calls := &Calls{Overload: &Controller{}, Rates: state.NewLocalRates(0, func() time.Time { return now })}
+	calls := &Calls{Overload: &LoadShedder{}, Rates: state.NewLocalRateCounters(0, func() time.Time { return now })}
 	defer calls.Overload.PinMemory(false)()
-	r := Request{MaxCalls: 1, Address: clientip.Key{1}, Limits: []*Rate{newRate(time.Hour, 2, telemetry.RefusedToolRate, "calls of the tool \"a\"", "tool:a")}}
+	r := Request{MaxCalls: 1, Address: clientip.Key{1}, Limits: []*RateLimit{newRateLimit(time.Hour, 2, telemetry.RefusedToolRate, "calls of the tool \"a\"", "tool:a")}}
 	first, rejected := calls.Admit(t.Context(), r)
 	if rejected != nil || first.Start() != nil || calls.Overload.InFlight() != 1 {
 		t.Fatalf("the first call: %+v, %d in flight", rejected, calls.Overload.InFlight())

@@ -2,127 +2,51 @@ package admission
 
 import (
 	"math"
-	"runtime"
-	rtmetrics "runtime/metrics"
 	"sync/atomic"
-	"time"
 
 	"drawbridge/gateway/telemetry"
 )
 
-// Controller sheds load: it limits the calls in flight, and refuses further ones while memory is short. The zero value is ready to
+// LoadShedder sheds load: it limits the calls in flight, and refuses further ones while memory is short. The zero value is ready to
 // use. It is safe for concurrent use.
-type Controller struct {
+type LoadShedder struct {
 	calls  atomic.Int64 // in flight
 	memory memoryMonitor
 }
 
 // Check returns why no further call can be admitted, or "". It admits none. The memory isn't looked at again if memoryChecked is set:
 // an earlier Check of the same call did.
-func (c *Controller) Check(maxCalls int, memoryChecked bool) telemetry.RefusalReason {
+func (s *LoadShedder) Check(maxCalls int, memoryChecked bool) telemetry.RefusalReason {
 	switch {
-	case c.calls.Load() >= int64(maxCalls):
+	case s.calls.Load() >= int64(maxCalls):
 		return telemetry.RefusedOverload
-	case memoryChecked && c.memory.short.Load(), !memoryChecked && c.memory.check():
+	case memoryChecked && s.memory.short.Load(), !memoryChecked && s.memory.check():
 		return telemetry.RefusedMemory
 	}
 	return ""
 }
 
-// Admit counts a call as in flight until [Controller.Done], or returns why it can't.
-func (c *Controller) Admit(maxCalls int) telemetry.RefusalReason {
-	if c.calls.Add(1) > int64(maxCalls) {
-		c.calls.Add(-1)
+// Admit counts a call as in flight until [LoadShedder.Done], or returns why it can't.
+func (s *LoadShedder) Admit(maxCalls int) telemetry.RefusalReason {
+	if s.calls.Add(1) > int64(maxCalls) {
+		s.calls.Add(-1)
 		return telemetry.RefusedOverload
 	}
 	return ""
 }
 
 // Done ends the part of an admitted call in the limit.
-func (c *Controller) Done() { c.calls.Add(-1) }
+func (s *LoadShedder) Done() { s.calls.Add(-1) }
 
 // InFlight returns the number of calls that are admitted and not done.
-func (c *Controller) InFlight() int64 { return c.calls.Load() }
+func (s *LoadShedder) InFlight() int64 { return s.calls.Load() }
 
 // MemoryShort tells whether the process comes near to its memory limit.
-func (c *Controller) MemoryShort() bool { return c.memory.check() }
+func (s *LoadShedder) MemoryShort() bool { return s.memory.check() }
 
 // PinMemory has memory be short, or not, until unpin is called. It is for tests.
-func (c *Controller) PinMemory(short bool) (unpin func()) {
-	c.memory.short.Store(short)
-	c.memory.next.Store(math.MaxInt64)
-	return func() { c.memory.next.Store(0) }
-}
-
-// MemoryShare returns the memory that the process needs as a part of its limit, or 0 if it has none.
-func MemoryShare() float64 { return readMemory().share() }
-
-// memoryMonitor tells whether the memory that the process needs comes near to its limit (GOMEMLIMIT). Nothing runs in the background:
-// now and then one of those who ask measures it, and the others get the last result.
-type memoryMonitor struct {
-	next   atomic.Int64 // time of the next measurement, Unix time in ns
-	short  atomic.Bool
-	cycles uint64    // of the collector, at the last measurement
-	since  time.Time // when that number was new
-}
-
-const (
-	memoryInterval = 50 * time.Millisecond
-	// memoryThreshold is the part of the limit from which on no further calls are admitted.
-	memoryThreshold = 0.85
-	// memoryStale is the time without a collection after which one is forced while calls are refused: refusing makes no garbage,
-	// so nobody would find out that memory is free again.
-	memoryStale = 250 * time.Millisecond
-)
-
-func (m *memoryMonitor) check() (short bool) {
-	now := time.Now()
-	next := m.next.Load()
-	// During a measurement the time of the next one is in the far future.
-	if now.UnixNano() < next || !m.next.CompareAndSwap(next, math.MaxInt64) {
-		return m.short.Load()
-	}
-	defer func() { m.next.Store(time.Now().Add(memoryInterval).UnixNano()) }()
-	u := readMemory()
-	if u.cycles != m.cycles {
-		m.cycles, m.since = u.cycles, now
-	}
-	if u.short() && now.Sub(m.since) > memoryStale {
-		runtime.GC()
-		u = readMemory()
-		m.cycles, m.since = u.cycles, time.Now()
-	}
-	m.short.Store(u.short())
-	return m.short.Load()
-}
-
-// memoryUse is the memory that the process uses, in bytes.
-type memoryUse struct {
-	limit, live, other uint64
-	cycles             uint64
-}
-
-func (u memoryUse) short() bool { return u.share() > memoryThreshold }
-
-// share is the memory that the process needs as a part of its limit, or 0 if it has none. It takes a quarter more than the last
-// collection has found alive. The heap's size says nothing: the collector uses all that the limit allows, so it may all be garbage.
-func (u memoryUse) share() float64 {
-	if u.limit >= math.MaxInt64 {
-		return 0
-	}
-	return (float64(u.live)*1.25 + float64(u.other)) / float64(u.limit)
-}
-
-func readMemory() memoryUse {
-	s := [...]rtmetrics.Sample{
-		{Name: "/gc/gomemlimit:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
-	}
-	rtmetrics.Read(s[:])
-	other := s[3].Value.Uint64()
-	for _, heap := range s[4:] {
-		other -= min(other, heap.Value.Uint64())
-	}
-	return memoryUse{limit: s[0].Value.Uint64(), live: s[1].Value.Uint64(), cycles: s[2].Value.Uint64(), other: other}
+func (s *LoadShedder) PinMemory(short bool) (unpin func()) {
+	s.memory.short.Store(short)
+	s.memory.next.Store(math.MaxInt64)
+	return func() { s.memory.next.Store(0) }
 }

@@ -45,7 +45,7 @@ func TestMemory(t *testing.T) {
 
 // TestAdmit: as many calls are in flight as there may be, and none is admitted while memory is short.
 func TestAdmit(t *testing.T) {
-	var c Controller
+	var c LoadShedder
 	for range 2 {
 		if because := c.Check(2, false); because != "" {
 			t.Fatal(because)

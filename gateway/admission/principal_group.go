@@ -38,13 +38,13 @@ func groupName(m *config.PrincipalMatch) string {
 	return groupPrefix + digest(string(text))
 }
 
-// newGroupRates compiles limits.principal_rates in their order, which is that of [PrincipalGroups]. A nil rate is off.
-func newGroupRates(c *config.Config) (all []*Rate) {
+// newGroupRateLimits compiles limits.principal_rates in their order, which is that of [PrincipalGroups]. A nil rate is off.
+func newGroupRateLimits(c *config.Config) (all []*RateLimit) {
 	type kind struct {
 		rate  config.Frequency
 		burst int
 	}
-	tables := map[kind]*Rate{}
+	tables := map[kind]*RateLimit{}
 	for i := range c.Limits.PrincipalRates {
 		r := &c.Limits.PrincipalRates[i]
 		if !r.On() {
@@ -54,7 +54,7 @@ func newGroupRates(c *config.Config) (all []*Rate) {
 		of := kind{r.Rate.Frequency, r.AtOnce()}
 		made := tables[of]
 		if made == nil { // what is said of two of a kind is the same
-			made = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
+			made = newRateLimit(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 			tables[of] = made
 		}
 		if r.Per == config.PerAll {
@@ -68,7 +68,7 @@ func newGroupRates(c *config.Config) (all []*Rate) {
 }
 
 // Of returns the rate of a principal's requests and the name of its counter, or nil if it has none. The token is that of ctx.
-func (r *Rates) Of(ctx context.Context, principal string) (*Rate, string) {
+func (r *RequestRateLimits) Of(ctx context.Context, principal string) (*RateLimit, string) {
 	if len(r.groups) > 0 {
 		if n, member, ok := auth.FromContext(ctx).Group(); ok {
 			switch own := r.groups[n]; {

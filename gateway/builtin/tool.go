@@ -77,7 +77,7 @@ func (t *tool) Definition() *catalog.Tool { return t.definition }
 func (t *tool) Scopes() (sets [][]string, needed bool) { return nil, false }
 
 // Rates implements [call.Tool]: the rates of requests are all that apply.
-func (t *tool) Rates() []*admission.Rate { return nil }
+func (t *tool) Rates() []*admission.RateLimit { return nil }
 
 // AsksUser implements [call.Tool].
 func (t *tool) AsksUser() bool { return false }

@@ -35,7 +35,7 @@ func (o operation) Definition() *catalog.Tool { return o.plan.Tool }
 func (o operation) Scopes() (sets [][]string, needed bool) { return o.plan.Scopes, true }
 
 // Rates implements [Tool].
-func (o operation) Rates() []*admission.Rate { return o.plan.Rates }
+func (o operation) Rates() []*admission.RateLimit { return o.plan.Rates }
 
 // AsksUser implements [Tool].
 func (o operation) AsksUser() bool { return o.plan.AsksUser() }

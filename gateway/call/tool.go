@@ -20,7 +20,7 @@ type Tool interface {
 	// auth.default_scopes; without any set nobody may call. needed is false for a tool that every caller of the endpoint may call.
 	Scopes() (sets [][]string, needed bool)
 	// Rates are the rate limits of the calls, besides those of callers.
-	Rates() []*admission.Rate
+	Rates() []*admission.RateLimit
 	// AsksUser reports whether calls need consent or input from the user.
 	AsksUser() bool
 	// Metrics count the calls.

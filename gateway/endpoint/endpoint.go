@@ -26,7 +26,7 @@ type Endpoint struct {
 	entry     http.Handler // the guard, then the MCP handler
 	// alternates are the endpoint under each of the other public URLs, with the guard for that; nil if no token is required.
 	alternates []*Endpoint
-	rates      admission.Rates
+	rates      admission.RequestRateLimits
 	catalog    *catalog.Catalog // may have more tools than the endpoint
 	visible    *visibility      // nil if every caller sees all tools
 	// callable determines the tools that a caller may call, whether or not it sees the others; nil if every caller may call
@@ -49,7 +49,7 @@ type Options struct {
 	Config    *config.Config
 	MainGuard *auth.Guard
 	Handler   http.Handler // serves the requests that the guard admits; it outlives the endpoint
-	Rates     admission.Rates
+	Rates     admission.RequestRateLimits
 	Catalog   *catalog.Catalog
 	Resources *plan.Resources
 	Prompts   []*prompt.Prompt

@@ -23,7 +23,7 @@ import (
 // know what to wait for. Only the body tells a handshake from other requests, and it is read only for requests that
 // would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
 // their own ([auth.BadTokens]).
-func (a *RequestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *Request, limit *admission.Rate) bool {
+func (a *RequestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *Request, limit *admission.RateLimit) bool {
 	if v.Address == (clientip.Key{}) {
 		return true
 	}
@@ -43,7 +43,7 @@ func (a *RequestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, 
 }
 
 // refuseAddress counts and answers a request that exceeds the rate limit of its address, and writes its audit record.
-func (a *RequestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
+func (a *RequestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.RateLimit, d state.Decision, id []byte) {
 	e, because := limit.Refuse(d)
 	a.Denials.count(because)
 	setRequestIDHeader(r.Context())

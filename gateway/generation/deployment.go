@@ -35,7 +35,7 @@ type Deployment struct {
 
 	lock          *config.Lock        // approved tools; nil if approval is off
 	guardSettings *authguard.Settings // settings that Guard was made from
-	rates         admission.Rates
+	rates         admission.RequestRateLimits
 	conditions    map[string]*auth.Condition // compiled conditions of rules, by their text
 	programs      plan.Programs              // compiled expressions of rules
 }
@@ -63,7 +63,7 @@ type Deployer struct {
 func (p *Deployer) Deploy(c *config.Config, old *Deployment) (*Deployment, error) {
 	d := &Deployment{Config: c, LoadedAt: time.Now()}
 	if !p.Local {
-		d.rates = admission.NewRates(c)
+		d.rates = admission.NewRequestRateLimits(c)
 	}
 	before := old
 	if before == nil {

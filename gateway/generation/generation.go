@@ -45,7 +45,7 @@ type Generation struct {
 	// Entries maps each source to its configuration entry, such as apis[0].
 	Entries map[*source.Source]string
 	// Rates are the rate limits of the configuration.
-	Rates admission.Rates
+	Rates admission.RequestRateLimits
 
 	// callerWebhooks sends webhooks to callers; nil if they are off.
 	callerWebhooks *task.CallerWebhooks

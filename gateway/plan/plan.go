@@ -52,7 +52,7 @@ type Plan struct {
 	// Repeated are the arguments that clients repeat in headers (SEP-2243).
 	Repeated []RepeatedArgument
 	// Rates are the rate limits of the tool and its API; those of callers come on top.
-	Rates []*admission.Rate
+	Rates []*admission.RateLimit
 
 	// The request.
 
@@ -157,7 +157,7 @@ func newPlan(t *draft, c parts) *Plan {
 		Timeout: time.Duration(s.Limits.Timeout), Metrics: c.metrics,
 
 		Condition: t.condition, Consent: t.consent, Elicitation: t.elicitation, dropped: t.dropped,
-		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRates(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
+		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRateLimits(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
 
 		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],

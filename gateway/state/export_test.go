@@ -1,7 +1,7 @@
 package state
 
 // Len returns the number of keys held, including those that have their whole burst again.
-func (r *LocalRates) Len() int {
+func (r *LocalRateCounters) Len() int {
 	n := 0
 	for i := range r.shards {
 		s := &r.shards[i]

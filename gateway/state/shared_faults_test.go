@@ -25,7 +25,7 @@ func TestRatesOfAnotherClock(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	m.SetTime(now.Add(time.Hour))
 	a, _ := pair(t, m, nil)
-	rates, l := a.Rates(NewLocalRates(0, nil), false), Limit{time.Second, 3}
+	rates, l := a.RateCounters(NewLocalRateCounters(0, nil), false), Limit{time.Second, 3}
 	if d, err := rates.Take(t.Context(), "k", l, 1); !d.Allowed || err != nil {
 		t.Fatalf("%+v %v", d, err)
 	}
@@ -46,7 +46,7 @@ func TestRaisedRate(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	m.SetTime(now)
 	a, _ := pair(t, m, nil)
-	for name, rates := range map[string]Rates{"shared": a.Rates(NewLocalRates(0, nil), false), "local": NewLocalRates(0, func() time.Time { return now })} {
+	for name, rates := range map[string]RateCounters{"shared": a.RateCounters(NewLocalRateCounters(0, nil), false), "local": NewLocalRateCounters(0, func() time.Time { return now })} {
 		old, raised := Limit{time.Hour, 2}, Limit{time.Second, 10}
 		_, _ = rates.Take(t.Context(), "k", old, 2)
 		if d, _ := rates.Take(t.Context(), "k", raised, 1); d.Allowed || d.RetryAfter != time.Second {

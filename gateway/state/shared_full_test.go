@@ -26,7 +26,7 @@ func TestFullRedis(t *testing.T) {
 			s := begin(t, newShared(t, m.Addr(), log, nil))
 			eventually(t, "it is reached", func() bool { return s.Status().Up })
 			full.Store(true)
-			rates := s.Rates(NewLocalRates(0, nil), false)
+			rates := s.RateCounters(NewLocalRateCounters(0, nil), false)
 			for range 5 {
 				if d, err := rates.Take(t.Context(), "k", Limit{time.Millisecond, 100}, 1); !d.Allowed || err != nil {
 					t.Fatalf("%+v %v", d, err)

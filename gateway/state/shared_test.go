@@ -148,7 +148,7 @@ func TestSlowRedis(t *testing.T) {
 	hole := newHole(t, m.Addr())
 	seal, _ := mcp.NewSealer([][]byte{[]byte("common")}, "test")
 	s := begin(t, NewShared(SharedOptions{Network: "tcp", Address: hole.address(), Prefix: "gate", Timeout: 200 * time.Millisecond, Seal: seal}))
-	rates := s.Rates(NewLocalRates(0, nil), false)
+	rates := s.RateCounters(NewLocalRateCounters(0, nil), false)
 	take := func() time.Duration {
 		t.Helper()
 		began := time.Now()
@@ -181,7 +181,7 @@ func TestOneSlowUse(t *testing.T) {
 	s := begin(t, NewShared(SharedOptions{Network: "tcp", Address: hole.address(), Prefix: "gate", Timeout: 300 * time.Millisecond, Seal: seal,
 		Logger: slog.New(slog.NewTextHandler(log, nil))}))
 	eventually(t, "it is reached", func() bool { return s.Status().Up })
-	rates := s.Rates(NewLocalRates(0, nil), true) // closed: what Redis is not asked is refused
+	rates := s.RateCounters(NewLocalRateCounters(0, nil), true) // closed: what Redis is not asked is refused
 	counted := func() bool {
 		d, _ := rates.Take(t.Context(), "k", Limit{time.Millisecond, 1_000_000}, 1)
 		return d.Allowed

@@ -23,8 +23,8 @@ func TestSharedRates(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	m.SetTime(now)
 	a, b := pair(t, m, nil)
-	replicas := []Rates{a.Rates(NewLocalRates(0, nil), false), b.Rates(NewLocalRates(0, nil), false)}
-	alone := NewLocalRates(0, func() time.Time { return now })
+	replicas := []RateCounters{a.RateCounters(NewLocalRateCounters(0, nil), false), b.RateCounters(NewLocalRateCounters(0, nil), false)}
+	alone := NewLocalRateCounters(0, func() time.Time { return now })
 	limits := []Limit{{100 * time.Millisecond, 3}, {time.Second, 1}, {time.Millisecond, 40}}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 600 {
@@ -61,7 +61,7 @@ func TestSharedRatesAway(t *testing.T) {
 	m := miniredis.RunT(t)
 	a, b := pair(t, m, nil)
 	eventually(t, "there are two", func() bool { return a.Status().Replicas == 2 && b.Status().Replicas == 2 })
-	open, closed := a.Rates(NewLocalRates(0, nil), false), b.Rates(NewLocalRates(0, nil), true)
+	open, closed := a.RateCounters(NewLocalRateCounters(0, nil), false), b.RateCounters(NewLocalRateCounters(0, nil), true)
 	m.Close()
 	l := Limit{time.Hour, 10}
 	allowed := 0
@@ -87,7 +87,7 @@ func TestSharedRatesPoison(t *testing.T) {
 	m := miniredis.RunT(t)
 	m.SetTime(time.Unix(1_800_000_000, 0))
 	a, _ := pair(t, m, nil)
-	rates := a.Rates(NewLocalRates(0, nil), false)
+	rates := a.RateCounters(NewLocalRateCounters(0, nil), false)
 	key := a.name("rate", a.pseudonym("k"))
 	for _, poison := range []string{"", "garbage", "nan", "-nan", "inf", "1e400", "-1e308", "9999999999999999999999", "0x10", strings.Repeat("9", 100)} {
 		_ = m.Set(key, poison)

@@ -22,7 +22,7 @@ type Stores struct {
 	Spent   Once        // used consents
 	Tasks   Records
 	Locks   Locks          // locks on tasks
-	Rates   Rates          // rate counters of principals, tools and APIs
+	Rates   RateCounters   // rate counters of principals, tools and APIs
 	Answers *SharedAnswers // shared response cache; nil if each replica has only its own
 
 	shared *Shared // connection to Redis; nil if nothing is shared
@@ -79,7 +79,7 @@ type Events struct {
 // NewStores returns the stores without connecting to anything.
 func NewStores(o StoresOptions) *Stores {
 	ended, spent := NewTombstones(0, nil), NewLocalOnce(nil)
-	tasks, locks, rates := NewLocalRecords(RecordLimits{}, nil), NewLocalLocks(), NewLocalRates(0, o.Now)
+	tasks, locks, rates := NewLocalRecords(RecordLimits{}, nil), NewLocalLocks(), NewLocalRateCounters(0, o.Now)
 	if o.Redis == nil {
 		return &Stores{Replays: o.Replays, Ended: ended, Spent: spent, Tasks: tasks, Locks: locks, Rates: rates}
 	}
@@ -99,7 +99,7 @@ func NewStores(o StoresOptions) *Stores {
 	ends.OnRevoked(o.Events.SessionEnded)
 	return &Stores{
 		Replays: s.Replays(o.Replays, o.Closed.Replays), Ended: ends, Spent: s.Once(spent, o.Closed.Spent), Tasks: records, Locks: s.Locks(locks),
-		Rates: s.Rates(rates, o.Closed.Rates), Answers: answers, shared: s, seal: o.Seal,
+		Rates: s.RateCounters(rates, o.Closed.Rates), Answers: answers, shared: s, seal: o.Seal,
 	}
 }
 

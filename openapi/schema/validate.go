@@ -26,7 +26,7 @@ import (
 // A valid value, which is what most calls bring, is recognized by walking schema and value side by side without
 // allocation. Only what is not plainly valid is handed to the JSON Schema library, which finds all faults. Compiled by
 // the library a schema takes ten times its size in memory, so that form is dropped when memory is collected and made
-// again when it is asked for. Of a schema that is certainly [sound] it is first made then.
+// again when it is asked for. Of a schema that is certainly [certainlyCompiles] it is first made then.
 type Validator struct {
 	source  json.RawMessage
 	program *check

@@ -12,7 +12,7 @@ import (
 // Failures limits failed sign-ins by client address: 10 at once, and one more every 30 s. An address that others may share, such as
 // that of a proxy, never keeps the right credential out. It is safe for concurrent use.
 type Failures struct {
-	rates *state.LocalRates
+	rates *state.LocalRateCounters
 
 	mu sync.Mutex // held by Attempt, so that no attempt runs while another one is not yet counted
 }
@@ -26,7 +26,7 @@ const (
 
 // NewFailures returns a limit without failures. now is the clock.
 func NewFailures(now func() time.Time) *Failures {
-	return &Failures{rates: state.NewLocalRates(maxFailureKeys, now)}
+	return &Failures{rates: state.NewLocalRateCounters(maxFailureKeys, now)}
 }
 
 // Wait returns the time until an address may try to sign in again; 0 if it may now.

@@ -9,30 +9,30 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// Rates are the rate limits of one configuration that hold for all requests. A nil rate is no limit.
-type Rates struct {
-	Address, Principal *Rate
-	groups             []*Rate
+// RequestRateLimits are the rate limits of one configuration that hold for all requests. A nil rate is no limit.
+type RequestRateLimits struct {
+	Address, Principal *RateLimit
+	groups             []*RateLimit
 }
 
-// NewRates compiles the rates of a configuration.
-func NewRates(c *config.Config) Rates {
-	var all Rates
+// NewRequestRateLimits compiles the rates of a configuration.
+func NewRequestRateLimits(c *config.Config) RequestRateLimits {
+	var all RequestRateLimits
 	if r := &c.Limits.AddressRate; r.On() {
-		all.Address = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedAddressRate, "requests from this address", "").tabulate()
+		all.Address = newRateLimit(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedAddressRate, "requests from this address", "").tabulate()
 	}
 	if r := &c.Limits.PrincipalRate; r.On() {
-		all.Principal = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
+		all.Principal = newRateLimit(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 	}
-	all.groups = newGroupRates(c)
+	all.groups = newGroupRateLimits(c)
 	return all
 }
 
-// NewCallRates compiles the rates of a tool and of its API.
-func NewCallRates(tool string, toolRate *config.CallRate, api string, apiRate *config.CallRate) (all []*Rate) {
+// NewCallRateLimits compiles the rates of a tool and of its API.
+func NewCallRateLimits(tool string, toolRate *config.CallRate, api string, apiRate *config.CallRate) (all []*RateLimit) {
 	add := func(r *config.CallRate, because telemetry.RefusalReason, whose, key string) {
 		if r.On() {
-			one := newRate(r.Rate.Interval(), r.AtOnce(), because, whose, key)
+			one := newRateLimit(r.Rate.Interval(), r.AtOnce(), because, whose, key)
 			if one.perCaller = r.Per == config.PerPrincipal; one.perCaller {
 				one.key += "|"
 				one.whose += " by this caller"

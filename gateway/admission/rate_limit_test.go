@@ -12,7 +12,7 @@ import (
 
 // TestRate: a client is told what is left, and when to come again.
 func TestRate(t *testing.T) {
-	r := newRate(time.Minute, 2000, telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
+	r := newRateLimit(time.Minute, 2000, telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 	for left, want := range map[int]string{1: `"principal";r=1;t=119940`, 1999: `"principal";r=1000;t=60000`} {
 		h := http.Header{}
 		r.SetHeader(h, left)

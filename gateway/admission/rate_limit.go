@@ -12,8 +12,8 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// Rate is a compiled rate limit. It counts nothing itself. It is immutable.
-type Rate struct {
+// RateLimit is a compiled rate limit. It counts nothing itself. It is immutable.
+type RateLimit struct {
 	reason    telemetry.RefusalReason
 	limit     state.Limit
 	whose     string // for the client: "of this caller"
@@ -27,15 +27,15 @@ type Rate struct {
 // telling costs nothing, and beyond a thousand nobody counts.
 const maxTabulated = 1000
 
-func newRate(interval time.Duration, burst int, because telemetry.RefusalReason, whose, key string) *Rate {
-	r := &Rate{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
+func newRateLimit(interval time.Duration, burst int, because telemetry.RefusalReason, whose, key string) *RateLimit {
+	r := &RateLimit{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
 	// After the window all of the quota is there again: that is how the draft's terms stand for rate and burst.
 	r.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", r.name(), burst, seconds(interval*time.Duration(burst)))}
 	return r
 }
 
 // tabulate makes the values of the header beforehand.
-func (r *Rate) tabulate() *Rate {
+func (r *RateLimit) tabulate() *RateLimit {
 	r.left = make([][]string, min(r.limit.Burst, maxTabulated)+1)
 	for n := range r.left {
 		r.left[n] = []string{r.header(n, r.limit.Interval*time.Duration(r.limit.Burst-n))}
@@ -44,29 +44,29 @@ func (r *Rate) tabulate() *Rate {
 }
 
 // Limit returns the interval and the burst.
-func (r *Rate) Limit() state.Limit { return r.limit }
+func (r *RateLimit) Limit() state.Limit { return r.limit }
 
 // Key returns the name of the counter. If the rate is PerCaller, the caller's name has to follow.
-func (r *Rate) Key() string { return r.key }
+func (r *RateLimit) Key() string { return r.key }
 
 // PerCaller tells whether each caller has a counter of its own.
-func (r *Rate) PerCaller() bool { return r.perCaller }
+func (r *RateLimit) PerCaller() bool { return r.perCaller }
 
 // name returns the name of the policy (draft-ietf-httpapi-ratelimit-headers-10 section 3).
-func (r *Rate) name() string { return string(r.reason[:len(r.reason)-len("_rate")]) }
+func (r *RateLimit) name() string { return string(r.reason[:len(r.reason)-len("_rate")]) }
 
-func (r *Rate) header(left int, reset time.Duration) string {
+func (r *RateLimit) header(left int, reset time.Duration) string {
 	return `"` + r.name() + `";r=` + strconv.Itoa(left) + ";t=" + strconv.FormatInt(seconds(reset), 10)
 }
 
-// SetHeader shows how many requests are left in the header of a response. The rate must be one of [Rates].
-func (r *Rate) SetHeader(h http.Header, left int) {
+// SetHeader shows how many requests are left in the header of a response. The rate must be one of [RequestRateLimits].
+func (r *RateLimit) SetHeader(h http.Header, left int) {
 	h["Ratelimit-Policy"] = r.policy
 	h["Ratelimit"] = r.left[min(left, len(r.left)-1)]
 }
 
 // Refuse returns the error for a request that the decision doesn't allow, and the reason to count it under.
-func (r *Rate) Refuse(d state.Decision) (*mcp.Error, telemetry.RefusalReason) {
+func (r *RateLimit) Refuse(d state.Decision) (*mcp.Error, telemetry.RefusalReason) {
 	if d.Uncounted { // this caller may not be too fast at all
 		return mcp.RetryLater(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter)),
 			telemetry.RefusedUncounted

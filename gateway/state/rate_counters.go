@@ -29,8 +29,8 @@ type Decision struct {
 	Uncounted bool
 }
 
-// Rates counts calls against limits. It is safe for concurrent use.
-type Rates interface {
+// RateCounters counts calls against limits. It is safe for concurrent use.
+type RateCounters interface {
 	// Take counts n calls of a key, all or none of them. It counts nothing if it does not allow the
 	// calls, so that rejected retries cost nothing. With n of 0 it counts nothing, and reports
 	// whether one call would be allowed. More than the burst at once count as the burst. A key must
@@ -70,11 +70,11 @@ func (l Limit) Decide(due time.Duration, n int) (time.Duration, Decision) {
 // window is the time until an exhausted burst is whole again.
 func (l Limit) window() time.Duration { return l.Interval * time.Duration(l.Burst) }
 
-// LocalRates implements [Rates] in the memory of one process. It holds a limited number of keys. A
+// LocalRateCounters implements [RateCounters] in the memory of one process. It holds a limited number of keys. A
 // key that has its whole burst again is equivalent to an unknown one, and is evicted for a new one.
 // If there is none, the one closest to its whole burst among a few is evicted, which resets it: a
 // flood of very many keys loosens the limits of keys with little use, and never rejects a new key.
-type LocalRates struct {
+type LocalRateCounters struct {
 	now    func() time.Time
 	start  time.Time
 	seed   maphash.Seed
@@ -96,24 +96,24 @@ type rateShard struct {
 	keys map[string]time.Duration // time at which the burst is whole again, since the start
 }
 
-// NewLocalRates returns counters for at most max keys, rounded up to a multiple of 32; 0 means
+// NewLocalRateCounters returns counters for at most max keys, rounded up to a multiple of 32; 0 means
 // 65,536, which take about 10 MB. now is the clock, time.Now if nil.
-func NewLocalRates(max int, now func() time.Time) *LocalRates {
+func NewLocalRateCounters(max int, now func() time.Time) *LocalRateCounters {
 	if max <= 0 {
 		max = ratesKept
 	}
 	if now == nil {
 		now = time.Now
 	}
-	r := &LocalRates{now: now, start: now(), seed: maphash.MakeSeed(), max: (max + rateShards - 1) / rateShards}
+	r := &LocalRateCounters{now: now, start: now(), seed: maphash.MakeSeed(), max: (max + rateShards - 1) / rateShards}
 	for i := range r.shards {
 		r.shards[i].keys = make(map[string]time.Duration)
 	}
 	return r
 }
 
-// Take implements [Rates]. The error is always nil.
-func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decision, error) {
+// Take implements [RateCounters]. The error is always nil.
+func (r *LocalRateCounters) Take(_ context.Context, key string, l Limit, n int) (Decision, error) {
 	s := &r.shards[maphash.String(r.seed, key)%rateShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *LocalRates) Take(_ context.Context, key string, l Limit, n int) (Decisi
 }
 
 // TakeBytes is Take for a key of bytes, which is converted to a string only if it is new.
-func (r *LocalRates) TakeBytes(key []byte, l Limit, n int) Decision {
+func (r *LocalRateCounters) TakeBytes(key []byte, l Limit, n int) Decision {
 	s := &r.shards[maphash.Bytes(r.seed, key)%rateShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,9 +147,9 @@ func (s *rateShard) put(key string, known bool, now, full time.Duration, max int
 	s.keys[key] = full
 }
 
-// TakeAll implements [Rates]. Calls that are refunded after a rejection may cause other calls to be
+// TakeAll implements [RateCounters]. Calls that are refunded after a rejection may cause other calls to be
 // rejected in between.
-func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
+func (r *LocalRateCounters) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
 	decisions := make([]Decision, len(takes))
 	refused := false
 	for i, t := range takes {
@@ -172,7 +172,7 @@ func (r *LocalRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, err
 }
 
 // refund undoes a Take.
-func (r *LocalRates) refund(t Take) {
+func (r *LocalRateCounters) refund(t Take) {
 	s := &r.shards[maphash.String(r.seed, t.Key)%rateShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 type RequestAdmission struct {
 	Denials     *Denials
 	Clients     *clientip.Resolver
-	Addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
-	Principals  state.Rates       // rate counters per principal
+	Addresses   *state.LocalRateCounters // rate counters per client address; local, since they protect this process
+	Principals  state.RateCounters       // rate counters per principal
 	MemoryShort func() bool
 	Calls       *admission.Calls
 	Log         *slog.Logger
@@ -75,7 +75,7 @@ func (a *RequestAdmission) admit(ctx context.Context, req *mcp.Request, reply *m
 }
 
 // refuseRate counts a request of an identified caller that exceeds a rate limit, and writes its audit record.
-func (a *RequestAdmission) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
+func (a *RequestAdmission) refuseRate(ctx context.Context, req *mcp.Request, r *admission.RateLimit, d state.Decision) *mcp.Error {
 	e, because := r.Refuse(d)
 	a.Denials.count(because)
 	a.Denials.Record(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})

@@ -42,29 +42,29 @@ end
 return before
 `)
 
-// SharedRates implements [Rates] for all replicas together.
-type SharedRates struct {
+// SharedRateCounters implements [RateCounters] for all replicas together.
+type SharedRateCounters struct {
 	s      *Shared
-	local  *LocalRates
+	local  *LocalRateCounters
 	closed bool
 }
 
-// Rates returns counters that replicas share. While Redis is unavailable each replica counts in
+// RateCounters returns counters that replicas share. While Redis is unavailable each replica counts in
 // local, with its share of each limit: the limit divided by the number of replicas last seen. If
 // closed is set, nothing is allowed then.
-func (s *Shared) Rates(local *LocalRates, closed bool) *SharedRates {
-	return &SharedRates{s: s, local: local, closed: closed}
+func (s *Shared) RateCounters(local *LocalRateCounters, closed bool) *SharedRateCounters {
+	return &SharedRateCounters{s: s, local: local, closed: closed}
 }
 
-// Take implements [Rates].
-func (r *SharedRates) Take(ctx context.Context, key string, l Limit, n int) (Decision, error) {
+// Take implements [RateCounters].
+func (r *SharedRateCounters) Take(ctx context.Context, key string, l Limit, n int) (Decision, error) {
 	decisions, err := r.TakeAll(ctx, []Take{{key, l, n}})
 	return decisions[0], err
 }
 
-// TakeAll implements [Rates]. The error is always nil: if Redis is unavailable the decision is
+// TakeAll implements [RateCounters]. The error is always nil: if Redis is unavailable the decision is
 // local, and counted as an error of the shared state. The keys must be different.
-func (r *SharedRates) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
+func (r *SharedRateCounters) TakeAll(ctx context.Context, takes []Take) ([]Decision, error) {
 	keys, args := make([]string, len(takes)), make([]any, 0, 3*len(takes))
 	for i, t := range takes {
 		keys[i] = r.s.name("rate", r.s.pseudonym(t.Key))
@@ -92,7 +92,7 @@ func micros(interval time.Duration) int64 {
 }
 
 // takeLocal decides without Redis.
-func (r *SharedRates) takeLocal(ctx context.Context, takes []Take) []Decision {
+func (r *SharedRateCounters) takeLocal(ctx context.Context, takes []Take) []Decision {
 	if r.closed && !r.s.alone() {
 		decisions := make([]Decision, len(takes))
 		for i := range decisions {

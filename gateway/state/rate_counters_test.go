@@ -17,7 +17,7 @@ func TestLocalRates(t *testing.T) {
 	const ms = time.Millisecond
 	start := time.Unix(1_800_000_000, 0)
 	now := start
-	r := NewLocalRates(0, func() time.Time { return now })
+	r := NewLocalRateCounters(0, func() time.Time { return now })
 	tenth := Limit{Interval: 100 * ms, Burst: 3}
 	for _, c := range []struct {
 		name string
@@ -68,7 +68,7 @@ func TestLocalRates(t *testing.T) {
 func TestLocalRatesAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewLocalRates(100, func() time.Time { return now })
+	r := NewLocalRateCounters(100, func() time.Time { return now })
 	l := Limit{Interval: time.Second, Burst: 10}
 	for i := range 5000 {
 		if d, _ := r.Take(t.Context(), fmt.Sprint(i), l, 1); !d.Allowed {
@@ -99,7 +99,7 @@ func TestLocalRatesAreBounded(t *testing.T) {
 func TestLocalRatesConcurrently(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewLocalRates(0, func() time.Time { return now })
+	r := NewLocalRateCounters(0, func() time.Time { return now })
 	var allowed atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
@@ -119,7 +119,7 @@ func TestLocalRatesConcurrently(t *testing.T) {
 
 // TestLocalRatesAllocateNothing for a key that is known.
 func TestLocalRatesAllocateNothing(t *testing.T) {
-	r := NewLocalRates(0, nil)
+	r := NewLocalRateCounters(0, nil)
 	key := fmt.Sprint("k", 1)
 	if n := testing.AllocsPerRun(100, func() {
 		_, _ = r.Take(t.Context(), key, Limit{Interval: time.Nanosecond, Burst: 10}, 1)
@@ -145,7 +145,7 @@ func worstOf(decisions []Decision) (Decision, bool) {
 func TestTakeAll(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	r := NewLocalRates(0, func() time.Time { return now })
+	r := NewLocalRateCounters(0, func() time.Time { return now })
 	wide, narrow := Limit{Interval: time.Second, Burst: 5}, Limit{Interval: time.Minute, Burst: 1}
 	takes := []Take{{"wide", wide, 1}, {"narrow", narrow, 1}, {"behind", wide, 2}}
 	for i, want := range []Decision{{}, {RetryAfter: time.Minute, Reset: time.Minute}} {
