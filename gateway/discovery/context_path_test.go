@@ -72,7 +72,7 @@ func TestWithName(t *testing.T) {
 }
 
 // A service with a context path is found without a word in its registration but that of its status page.
-func TestSearchBelowContextPath(t *testing.T) {
+func TestLookupBelowContextPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", "  - {name: shop, file: {paths: [x.json]}, documents: {paths: [/v3/api-docs, '/{name}/api.json']}}\n")
 		defer b.end()

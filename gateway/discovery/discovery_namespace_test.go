@@ -66,7 +66,7 @@ const namespaceConfig = `discovery:
     credentials: [{match: {%s}, credential: {type: bearer, token: s3cr3t-of-orders}}]
 `
 
-// A credential that names a service without its namespace goes to no service that has one, however many there are: neither with the search
+// A credential that names a service without its namespace goes to no service that has one, however many there are: neither with the lookup of its document
 // for its document, nor with the fetch of it, nor with calls. The line to write is in the report.
 func TestCredentialWithoutNamespace(t *testing.T) {
 	shop, partner := newWitness(t, "shop"), newWitness(t, "partner")

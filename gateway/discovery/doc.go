@@ -1,7 +1,7 @@
 // Package discovery turns the services of registries into APIs: providers say which services there are, the package finds
 // their OpenAPI documents, names them, and decides which become APIs.
 //
-// It hides how providers run and stop, how documents are searched for, which services are held or refused and why, and what
+// It hides how providers run and stop, how documents are looked up, which services are held or refused and why, and what
 // is kept of a registry that can't be asked. A [Manager] publishes an immutable [Snapshot]; whoever serves makes the
 // configuration of it ([config.Config.WithServices]).
 //

@@ -16,7 +16,7 @@ import (
 
 // Options configure a [Manager].
 type Options struct {
-	// Logger records what providers and searches report.
+	// Logger records what providers and lookups report.
 	Logger *slog.Logger
 	// NewProvider makes the provider of an item of the configuration.
 	NewProvider func(d *config.Discovery) (Provider, error)
@@ -36,8 +36,8 @@ type Options struct {
 const (
 	quiet       = 200 * time.Millisecond // without a change, before changes are published
 	longest     = time.Second            // from the first change until changes are published
-	searchAgain = time.Hour              // after a search without result
-	firstRetry  = 2 * time.Second        // after a search without a response; it doubles
+	lookupAgain = time.Hour              // after a lookup without result
+	firstRetry  = 2 * time.Second        // after a lookup without a response; it doubles
 )
 
 // Manager runs the providers. Its methods are safe for concurrent use.
@@ -60,7 +60,7 @@ type Manager struct {
 	group      sync.WaitGroup
 	restored   map[string][]savedService // by provider, until it is in use
 	used       bool                      // Use was called
-	settled    chan struct{}             // closed when each provider has answered, or failed, and no search is under way
+	settled    chan struct{}             // closed when each provider has answered, or failed, and no lookup is under way
 }
 
 // New returns a manager without providers. It starts no goroutine.
@@ -78,7 +78,7 @@ func New(o Options) *Manager {
 // Changed receives after a new snapshot came.
 func (m *Manager) Changed() <-chan struct{} { return m.changed }
 
-// Settled returns a channel that is closed once each provider has answered, or failed, and no search is under way.
+// Settled returns a channel that is closed once each provider has answered, or failed, and no lookup is under way.
 func (m *Manager) Settled() <-chan struct{} { return m.settled }
 
 // Snapshot returns what is known now.
@@ -164,7 +164,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured map
 		if j >= 0 {
 			p = m.providers[j]
 		} else {
-			p = &providerState{services: map[key]*service{}, slots: newSearchSlots()}
+			p = &providerState{services: map[key]*service{}, slots: newLookupSlots()}
 			m.restore(p, d)
 		}
 		same := j >= 0 && p.d.SameRegistry(d)
@@ -248,10 +248,10 @@ func (m *Manager) received(ctx context.Context, name string, targets []Target, e
 	m.touch()
 }
 
-// evaluate applies the configuration to the last answer of a registry, and starts the searches that it needs.
+// evaluate applies the configuration to the last answer of a registry, and starts the lookups that it needs.
 func (m *Manager) evaluate(ctx context.Context, p *providerState) {
 	for _, s := range p.evaluate(m.nextSeq) {
-		m.search(ctx, p, s)
+		m.lookUp(ctx, p, s)
 	}
 	for _, key := range p.keys() {
 		m.look(ctx, p, p.services[key])

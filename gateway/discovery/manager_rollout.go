@@ -13,8 +13,8 @@ import (
 	"drawbridge/config"
 )
 
-// Search looks again for the documents of services that have none. Reloads call it.
-func (m *Manager) Search() {
+// RetryLookups looks again for the documents of services that have none. Reloads call it.
+func (m *Manager) RetryLookups() {
 	select {
 	case m.events <- func(ctx context.Context) { m.wakeAll(ctx) }:
 	default: // as many requests as the channel holds are waiting
@@ -56,7 +56,7 @@ func (m *Manager) look(ctx context.Context, p *providerState, s *service) {
 	s.woken = false
 	if missing {
 		s.problem, s.retries = "", 0
-		m.search(ctx, p, s)
+		m.lookUp(ctx, p, s)
 		m.touch()
 		return
 	}
@@ -88,7 +88,7 @@ func (m *Manager) readInstances(ctx context.Context, p *providerState, s *servic
 		read := make([]instanceAnswer, len(addresses))
 		if atService {
 			for i := range read {
-				read[i].err = errSearchPanicked
+				read[i].err = errLookupPanicked
 			}
 			_, _, _ = slots.run(ctx, true, func(ctx context.Context) (_, _ string, err error) { // its error is that of an instance
 				m.o.Step("the documents of instances were read", func() { err = m.readAll(ctx, &r, addresses, read) })
@@ -122,7 +122,7 @@ type reader struct {
 
 // readAll reads the documents that were not read before, and returns the error of one that can't be read.
 func (m *Manager) readAll(ctx context.Context, r *reader, addresses []string, read []instanceAnswer) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
 	for i, address := range addresses {
 		if read[i].document == nil {
@@ -134,7 +134,7 @@ func (m *Manager) readAll(ctx context.Context, r *reader, addresses []string, re
 }
 
 // readTime is the time that the document of one instance may take, so that one that hangs leaves time for others.
-const readTime = searchTime / 3
+const readTime = lookupTime / 3
 
 // readInstance reads the document of one instance, unless it is the known one.
 func (m *Manager) readInstance(ctx context.Context, r *reader, address string) (*instanceDocument, error) {
@@ -221,7 +221,7 @@ func (m *Manager) readEnded(ctx context.Context, p *providerState, s *service, a
 	}
 	s.rollout.several = len(versions)
 	if s.rollout.lacks() && !lacked { // its place may be another one in a new version
-		m.search(ctx, p, s)
+		m.lookUp(ctx, p, s)
 	}
 	m.touch()
 }

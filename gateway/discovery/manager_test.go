@@ -314,7 +314,7 @@ func TestHostileRegistrations(t *testing.T) {
 }
 
 // A document is looked for by what the service says of itself, then at the usual places, and not again for an hour.
-func TestSearch(t *testing.T) {
+func TestLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", files)
 		defer b.end()
@@ -349,7 +349,7 @@ func TestSearch(t *testing.T) {
 		b.services.set("shop-e.discovered.invalid/v1/v3/api-docs", document)
 		time.Sleep(10 * time.Second)
 		expect(t, "the one that did not respond", b.rests(), here+found("e", "/v1/v3/api-docs")+none+protected)
-		time.Sleep(searchAgain)
+		time.Sleep(lookupAgain)
 		expect(t, "after an hour", b.rests(), here+found("d", "/openapi.json")+found("e", "/v1/v3/api-docs")+protected)
 	})
 }
@@ -370,15 +370,15 @@ func TestAlias(t *testing.T) {
 	})
 }
 
-// A panic while a document is looked for costs that search alone.
-func TestSearchThatPanics(t *testing.T) {
+// A panic while a document is looked for costs that lookup alone.
+func TestLookupThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", files)
 		defer b.end()
 		b.services.set("shop-a.discovered.invalid/.well-known/api-catalog", "PANIC")
 		a := target("a")
 		a.Document = ""
-		expect(t, "panicked", b.says(a, target("b")), served("b")+"missing shop-a: a: "+errSearchPanicked.Error()+"\n")
+		expect(t, "panicked", b.says(a, target("b")), served("b")+"missing shop-a: a: "+errLookupPanicked.Error()+"\n")
 		b.services.texts.Delete("shop-a.discovered.invalid/.well-known/api-catalog")
 		b.services.set("shop-a.discovered.invalid/openapi.json", document)
 		time.Sleep(time.Minute)

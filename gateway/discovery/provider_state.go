@@ -22,7 +22,7 @@ type providerState struct {
 	answered bool     // the registry has answered since the start
 	updated  time.Time
 	err      string
-	slots    searchSlots
+	slots    lookupSlots
 	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
 	gone     []*service       // that were removed, until [Manager] has taken note of it
 	refused  int              // services beyond the limit

@@ -67,7 +67,7 @@ func (p *providerState) reconcile(nextSeq func() int) {
 	p.leave(now)
 	for key, t := range now { // all at once, so that none of them gets the slot of another that ends
 		if s := p.services[key]; s != nil && s.target.isAnother(t) {
-			s.stopSearch() // it is for another target
+			s.stopLookup() // it is for another target
 		}
 	}
 	for _, t := range targets {
@@ -133,7 +133,7 @@ func (p *providerState) leave(now map[key]*Target) {
 }
 
 func (p *providerState) remove(of key) {
-	p.services[of].stopSearch()
+	p.services[of].stopLookup()
 	p.gone = append(p.gone, p.services[of])
 	delete(p.services, of)
 }

@@ -250,7 +250,7 @@ func TestPaceOfRollouts(t *testing.T) {
 			b.registry.answers <- answer{targets: []Target{silentTarget(fmt.Sprintf("10.0.1.%d:80", i%2))}}
 			time.Sleep(time.Second)
 		}
-		if n := f.asked(); n > 70*11 { // 70 times, each a document and a search for its place
+		if n := f.asked(); n > 70*11 { // 70 times, each a document and a lookup for its place
 			t.Errorf("%d requests in 600 changes of the registry", n)
 		}
 	})
@@ -262,7 +262,7 @@ func TestWoken(t *testing.T) {
 	for name, wake := range map[string]func(b *bench){
 		"an instance": func(b *bench) { b.says(silentTarget("10.0.0.1:80", "10.0.0.2:80")) },
 		"another one": func(b *bench) { b.says(silentTarget("10.0.0.2:80")) },
-		"a reload":    func(b *bench) { b.Search() },
+		"a reload":    func(b *bench) { b.RetryLookups() },
 		"a new start": func(b *bench) { again := silentTarget("10.0.0.1:80"); again.Revisions = []string{"2"}; b.says(again) },
 		"its metadata": func(b *bench) {
 			again := silentTarget("10.0.0.1:80")
@@ -292,7 +292,7 @@ func TestWoken(t *testing.T) {
 		b.says(silentTarget("10.0.0.1:80"))
 		one := f.asked()
 		for i := range 600 {
-			b.Search()
+			b.RetryLookups()
 			b.registry.answers <- answer{targets: []Target{silentTarget(fmt.Sprintf("10.0.1.%d:80", i%2))}}
 			time.Sleep(time.Second)
 		}

@@ -22,21 +22,21 @@ type service struct {
 	location  string // of the document; "" if it is not known
 	by        string
 	searching bool
-	turn      int // the number of the newest search
+	turn      int // the number of the newest lookup
 	retries   int
 	problem   string // why there is no document
-	remedy    string // what finds the document; "" if another search does
-	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
+	remedy    string // what finds the document; "" if another lookup does
+	// stale tells that the registration is another one than location was found for. Until its lookup ends, the
 	// service is served as it was.
 	stale bool
 	last  *lastServed // nil if it never was
-	// cancel ends the search that is under way; nil if there is none.
+	// cancel ends the lookup that is under way; nil if there is none.
 	cancel context.CancelFunc
 	// warnings are those that were logged.
 	warnings []string
 
 	pace    pace // of what follows
-	woken   bool // it has changed since a search without result
+	woken   bool // it has changed since a lookup without result
 	reading bool // documents of instances are read
 	waiting bool // it is looked at again soon
 	rollout rollout
@@ -46,8 +46,8 @@ type service struct {
 	came    bool     // an instance came; until that is published
 }
 
-// stopSearch ends the search that is under way. Its result is not used.
-func (s *service) stopSearch() {
+// stopLookup ends the lookup that is under way. Its result is not used.
+func (s *service) stopLookup() {
 	s.turn++
 	if s.searching = false; s.cancel != nil {
 		s.cancel()

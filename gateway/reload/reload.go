@@ -27,7 +27,7 @@ const replaceFor = 5 * time.Second
 // after a panic.
 func (w *writer) takeReload(req request) {
 	if req.asked {
-		w.o.Services.Search()
+		w.o.Services.RetryLookups()
 	}
 	if w.next != nil && time.Since(w.since) >= w.o.ReplaceFor {
 		if w.later == nil {

@@ -14,8 +14,8 @@ import (
 type Services interface {
 	// Use takes over the providers of a configuration.
 	Use(c *config.Config)
-	// Search looks again for documents that were not found.
-	Search()
+	// RetryLookups looks again for documents that were not found.
+	RetryLookups()
 	// Changed receives after a new snapshot came.
 	Changed() <-chan struct{}
 	// Settle runs the providers of a configuration until it is known what they find.

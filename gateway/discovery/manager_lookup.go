@@ -8,9 +8,9 @@ import (
 	"drawbridge/config"
 )
 
-// search looks for the document of a service in a goroutine of its own.
-func (m *Manager) search(ctx context.Context, p *providerState, s *service) {
-	s.stopSearch()
+// lookUp looks for the document of a service in a goroutine of its own.
+func (m *Manager) lookUp(ctx context.Context, p *providerState, s *service) {
+	s.stopLookup()
 	own, cancel := context.WithCancel(ctx)
 	s.searching, s.cancel = true, cancel
 	turn, target, d, isOnlyOne := s.turn, s.target, p.d, p.isOnlyOne(s)
@@ -18,7 +18,7 @@ func (m *Manager) search(ctx context.Context, p *providerState, s *service) {
 	m.group.Go(func() {
 		defer cancel()
 		location, by, err := slots.run(own, isFirst, func(ctx context.Context) (location, by string, err error) {
-			err = errSearchPanicked
+			err = errLookupPanicked
 			m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target, isOnlyOne) })
 			return location, by, err
 		})
@@ -30,8 +30,8 @@ func (m *Manager) search(ctx context.Context, p *providerState, s *service) {
 	})
 }
 
-// errSearchPanicked is the result of a search that did not end by itself.
-var errSearchPanicked = errors.New("internal error while the document was looked for; the log has the cause")
+// errLookupPanicked is the result of a lookup that did not end by itself.
+var errLookupPanicked = errors.New("internal error while the document was looked for; the log has the cause")
 
 // find looks for the document at the instances of the target alone: another service may have the API name until this one is
 // published.
@@ -53,11 +53,11 @@ func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, isOn
 	if c, ok := client.(interface{ Close() }); ok {
 		defer c.Close()
 	}
-	s := search{client: client, target: t, base: base, allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
+	s := documentLookup{client: client, target: t, base: base, allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
 	return s.find(ctx)
 }
 
-// found takes over the result of a search, and plans the next one if there was none.
+// found takes over the result of a lookup, and plans the next one if there was none.
 func (m *Manager) found(ctx context.Context, p *providerState, s *service, location, by string, err error) {
 	s.searching, s.cancel = false, nil
 	if err != nil && s.location != "" && !s.stale {
@@ -71,9 +71,9 @@ func (m *Manager) found(ctx context.Context, p *providerState, s *service, locat
 		return
 	}
 	s.problem, s.remedy, s.last, s.woken = err.Error(), remedyFor(err), nil, false
-	wait := searchAgain
+	wait := lookupAgain
 	if !errors.Is(err, errNoDocument) {
-		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
+		wait = min(firstRetry<<min(s.retries, 12), lookupAgain)
 		s.retries++
 	}
 	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key().String(), "error", err, "next_search_in", wait.String())
@@ -81,7 +81,7 @@ func (m *Manager) found(ctx context.Context, p *providerState, s *service, locat
 	time.AfterFunc(wait, func() {
 		m.post(ctx, func(ctx context.Context) {
 			if s.turn == turn && s.wanted && p.services[s.target.key()] == s {
-				m.search(ctx, p, s)
+				m.lookUp(ctx, p, s)
 			}
 		})
 	})

@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// refusedRequest is a request of a search that was answered with 401 or 403.
+// refusedRequest is a request of a lookup that was answered with 401 or 403.
 type refusedRequest struct {
 	status int
 	url    *url.URL

@@ -81,8 +81,8 @@ func TestServicesThatHang(t *testing.T) {
 	})
 }
 
-// A search for a service that is gone, or that says something else now, ends: its slot is free, and its result is not used.
-func TestSearchEnds(t *testing.T) {
+// A lookup of a service that is gone, or that says something else now, ends: its slot is free, and its result is not used.
+func TestLookupEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", "  - {name: shop, file: {paths: [x.json]}, max_loss: 100}\n")
 		defer b.end()
@@ -103,16 +103,16 @@ func TestSearchEnds(t *testing.T) {
 		if n := len(b.providers[0].slots.first) + len(b.providers[0].slots.slow); n > 0 {
 			t.Errorf("%d searches for services that are gone", n)
 		}
-		if n := asked.Load(); n > 2*50*slotsOfProvider { // of 5,000 searches
+		if n := asked.Load(); n > 2*50*slotsOfProvider { // of 5,000 lookups
 			t.Errorf("%d requests", n)
 		}
 	})
 }
 
 // A service that answers slowly is found all the same.
-func TestSlowSearch(t *testing.T) {
+func TestSlowLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slots := newSearchSlots()
+		slots := newLookupSlots()
 		find := func(takes time.Duration) error {
 			_, _, err := slots.run(t.Context(), true, func(ctx context.Context) (string, string, error) {
 				select {
