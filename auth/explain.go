@@ -139,15 +139,3 @@ func (g *Guard) issuerURLs() (urls []string) {
 	slices.Sort(urls)
 	return urls
 }
-
-// audiencesOf returns the accepted audiences of an issuer at this endpoint.
-func (g *Guard) audiencesOf(issuer string) []string {
-	i := g.issuers[issuer]
-	if i == nil {
-		return nil
-	}
-	if here, ok := g.requiredAudience[i]; ok {
-		return here
-	}
-	return slices.DeleteFunc(slices.Clone(i.audiences), func(a string) bool { return slices.Contains(g.foreignAudiences, a) })
-}

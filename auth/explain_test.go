@@ -61,7 +61,7 @@ func TestExplainOpaque(t *testing.T) {
 	if got := h.a.asked.Load() - before; got != 3 {
 		t.Errorf("the issuer was asked %d times", got)
 	}
-	if h.guard.Accepts(t.Context(), "opaque-one") {
+	if h.guard.IsAccessToken(t.Context(), "opaque-one") {
 		t.Error("the result is cached")
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/origin"
 )
 
 // maxToken and maxTokenDepth limit a token before it is decoded (T8).
@@ -436,25 +435,6 @@ func (i *issuer) warnLongLived(ctx context.Context, c claims, now time.Time) {
 	}
 	i.log.LogAttrs(ctx, slog.LevelWarn, "tokens of this issuer are long-lived; max_lifetime limits their lifetime",
 		slog.String("issuer", i.url), slog.Duration("lifetime", c.lifetime(now)))
-}
-
-func (i *issuer) isAudience(a string) bool {
-	return slices.Contains(i.audiences, a) || slices.Contains(i.audiences, canonicalAudience(a))
-}
-
-// canonicalAudience lowers scheme and host, the only parts in which equal identifiers may differ
-// (T2); path, port and trailing slash are significant. Identifiers are not compared by origin: an
-// explicit default port makes a different one.
-func canonicalAudience(a string) string {
-	scheme, rest, ok := strings.Cut(a, "://")
-	if !ok {
-		return a
-	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
-	}
-	return origin.Lower(scheme) + "://" + origin.Lower(rest[:end]) + rest[end:]
 }
 
 // publishedWithin is how long after a token's "iat" its key may still be missing from the published

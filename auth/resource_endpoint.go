@@ -3,9 +3,7 @@ package auth
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 )
 
 // Endpoint is a resource that the gateway serves besides Options.Resource. A token for one resource
@@ -114,56 +112,4 @@ func (g *Guard) replays() ReplayCache {
 		return nil
 	}
 	return g.dpop.replays
-}
-
-// setAudiences sets the audiences that tokens need at an identifier of an endpoint, and those of the
-// gateway's other names, of which all are the canonical identifiers.
-func (g *Guard) setAudiences(o Options, e Endpoint, identifier string, all []string) {
-	here := []string{canonicalAudience(identifier)}
-	if o.SharedAudience {
-		here = here[:0]
-		for _, each := range e.identifiers() {
-			here = append(here, canonicalAudience(each))
-		}
-	} else {
-		g.foreignAudiences = nil
-		for _, each := range all {
-			if !sameHost(each, identifier) {
-				g.foreignAudiences = append(g.foreignAudiences, each)
-			}
-		}
-	}
-	g.requiredAudience = make(map[*issuer][]string)
-	for _, i := range g.issuers {
-		if i.impliedAudiences {
-			g.requiredAudience[i] = here
-		}
-	}
-}
-
-// sameHost reports whether two resource identifiers have the same scheme, host and port: those of
-// the endpoints that a public URL has.
-func sameHost(a, b string) bool {
-	x, errX := url.Parse(a)
-	y, errY := url.Parse(b)
-	return errX == nil && errY == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host)
-}
-
-// isForThisEndpoint reports whether a verified token is for this identifier of this endpoint, and
-// not only for another one. A token without an audience was accepted for its client.
-func (g *Guard) isForThisEndpoint(v *verified) bool {
-	if len(v.audiences) == 0 {
-		return true
-	}
-	if here, implied := g.requiredAudience[v.issuer]; implied {
-		return slices.ContainsFunc(v.audiences, func(a string) bool {
-			return slices.Contains(here, a) || slices.Contains(here, canonicalAudience(a))
-		})
-	}
-	if len(g.foreignAudiences) == 0 {
-		return true // one of the issuer's audiences, which hold everywhere
-	}
-	return slices.ContainsFunc(v.audiences, func(a string) bool {
-		return v.issuer.isAudience(a) && !slices.Contains(g.foreignAudiences, canonicalAudience(a))
-	})
 }

@@ -88,7 +88,7 @@ func (in *Inbound) HoldsGatewayToken(ctx context.Context, value string) bool {
 		return false
 	}
 	for _, text := range texts {
-		if in.Guard.Accepts(ctx, text) {
+		if in.Guard.IsAccessToken(ctx, text) {
 			return true
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestAccepts: what lets its bearer in here is known without a request that presents it, and nothing else is taken for it: a token for
+// TestIsAccessToken: what lets its bearer in here is known without a request that presents it, and nothing else is taken for it: a token for
 // another audience is what its service is there for.
-func TestAccepts(t *testing.T) {
+func TestIsAccessToken(t *testing.T) {
 	h := newHouse(t, nil)
 	good := func(change map[string]any) string { return h.keyA.token(h.a.url, h.now, change) }
 	for name, c := range map[string]struct {
@@ -30,32 +30,32 @@ func TestAccepts(t *testing.T) {
 		"an ID token of it":            {good(map[string]any{"nonce": "n"}), false},
 		"bound to a key, and not here": {good(map[string]any{"cnf": map[string]any{"jkt": "x"}}), false},
 	} {
-		if got := h.guard.Accepts(t.Context(), c.text); got != c.want {
+		if got := h.guard.IsAccessToken(t.Context(), c.text); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 	presented := good(map[string]any{"jti": "7"})
 	h.call(presented)
-	if !h.guard.Accepts(t.Context(), presented) {
+	if !h.guard.IsAccessToken(t.Context(), presented) {
 		t.Error("a token that was presented")
 	}
 }
 
-// TestAcceptsOpaque: the issuer of opaque tokens is not asked about what may be a credential of somebody else's.
-func TestAcceptsOpaque(t *testing.T) {
+// TestIsAccessTokenOpaque: the issuer of opaque tokens is not asked about what may be a credential of somebody else's.
+func TestIsAccessTokenOpaque(t *testing.T) {
 	h := opaqueHouse(t, nil)
 	h.a.change(func() { h.a.answers["opaque-one"] = h.activeAnswer(h.now, nil) })
 	before := h.a.asked.Load()
-	if h.guard.Accepts(t.Context(), "opaque-one") || h.a.asked.Load() != before {
+	if h.guard.IsAccessToken(t.Context(), "opaque-one") || h.a.asked.Load() != before {
 		t.Errorf("the issuer was asked, or the token is known already")
 	}
 	if w := h.call("opaque-one"); w.Code != 200 {
 		t.Fatal(w.Code, w.Body)
 	}
-	if !h.guard.Accepts(t.Context(), "opaque-one") || h.guard.Accepts(t.Context(), "opaque-two") || h.a.asked.Load() != before+1 {
+	if !h.guard.IsAccessToken(t.Context(), "opaque-one") || h.guard.IsAccessToken(t.Context(), "opaque-two") || h.a.asked.Load() != before+1 {
 		t.Error("a token that was presented is not known, or the issuer was asked again")
 	}
-	if jwt := h.keyA.token(h.a.url, h.now, nil); !h.guard.Accepts(t.Context(), jwt) || h.a.asked.Load() != before+1 {
+	if jwt := h.keyA.token(h.a.url, h.now, nil); !h.guard.IsAccessToken(t.Context(), jwt) || h.a.asked.Load() != before+1 {
 		t.Error("a JWT of an issuer that is asked")
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 )
 
-// Accepts reports whether text is, or may be, an access token that is accepted here. It is used for
-// texts that go to other services, which must not receive such a token (T1). It does not introspect
-// opaque tokens, because the text may be a credential of another service: an opaque token is
-// recognized while its introspection result is cached, and a JWT of an issuer that introspects by
-// its claims.
-func (g *Guard) Accepts(ctx context.Context, text string) bool {
+// IsAccessToken reports whether text is, or may be, an access token for this gateway. Headers that are
+// passed to services are checked with it: such a token must not reach a service (T1; MCP, security best
+// practices, "Token Passthrough"). It does not introspect opaque tokens, because the text may be a
+// credential of another service: an opaque token is recognized while its introspection result is
+// cached, and a JWT of an issuer that introspects by its claims.
+func (g *Guard) IsAccessToken(ctx context.Context, text string) bool {
 	if len(text) > maxToken || !isToken68(text) {
 		return false
 	}
