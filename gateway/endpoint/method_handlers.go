@@ -21,9 +21,9 @@ type implementations struct {
 	calls CallMethods
 }
 
-// method is a row of the gateway's method table: who serves a method, and which tool a request of it uses. Package mcp has what the
-// protocol says of it.
-type method struct {
+// methodHandler is a row of the gateway's method table: the implementation of a method, and the tool that a request of it uses. The
+// protocol's properties of methods are in package mcp, in protocol_methods.go.
+type methodHandler struct {
 	// serve returns the implementation; nil for a method that package mcp implements.
 	serve func(*implementations) mcp.Method
 	// tool returns the tool that a request uses, nil if there is none; it is nil for a method whose requests use none, or whose tools
@@ -31,8 +31,8 @@ type method struct {
 	tool func(*Endpoint, *mcp.Request) call.Tool
 }
 
-// methods is the method table of the gateway: a method is one row.
-var methods = map[string]method{
+// methodHandlers is the method table of the gateway: a method is one row.
+var methodHandlers = map[string]methodHandler{
 	"tools/list": {serve: listOf(Tools)},
 	"tools/call": {serve: func(i *implementations) mcp.Method { return i.tools.serve }, tool: (*Endpoint).calledTool},
 
@@ -59,7 +59,7 @@ func listOf(kind listKind) func(*implementations) mcp.Method {
 func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
 	i := &implementations{l, &toolCalls{calls.Tools, builtin.New(metrics)}, calls}
 	served := mcp.Methods{}
-	for name, m := range methods {
+	for name, m := range methodHandlers {
 		if m.serve != nil {
 			served[name] = m.serve(i)
 		}
@@ -69,7 +69,7 @@ func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Met
 
 // ToolOf returns the tool that a request uses, or nil if there is none.
 func (e *Endpoint) ToolOf(req *mcp.Request) call.Tool {
-	if find := methods[req.Method].tool; find != nil {
+	if find := methodHandlers[req.Method].tool; find != nil {
 		return find(e, req)
 	}
 	return nil

@@ -1,0 +1,57 @@
+package endpoint
+
+import (
+	"context"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/builtin"
+	"drawbridge/gateway/deliver"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/toolsearch"
+)
+
+// toolCalls answers tools/call. The gateway's own tools are there whatever is listed.
+type toolCalls struct {
+	calls *deliver.Tools
+	own   *builtin.Tools
+}
+
+func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	e := From(ctx)
+	if !toolsearch.Is(req.Name) {
+		return c.calls.Serve(ctx, e.Endpoint, req, reply)
+	}
+	chosen, err := parseChoice(req.Query())
+	if err != nil {
+		return err
+	}
+	scope := e.scope(chosen, auth.FromContext(ctx))
+	switch req.Name {
+	case toolsearch.Search:
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Search(scope), req, reply)
+	case toolsearch.Describe:
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Describe(scope, e.features(req.Revision)), req, reply)
+	}
+	return c.forward(ctx, e, scope, req, reply)
+}
+
+// forward calls the tool that the arguments of read_tool or call_tool name. From here on the request is one for that tool,
+// so that all that is bound to a request is bound to it.
+func (c *toolCalls) forward(ctx context.Context, e *Endpoint, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
+	name, args, err := toolsearch.Target(req.Arguments)
+	if err != nil {
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Refuse(req.Name, err), req, reply)
+	}
+	via := &deliver.Via{Name: req.Name, ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
+	req.Name, req.Arguments = name, args
+	return c.calls.ServeVia(ctx, e.Endpoint, via, req, reply)
+}
+
+// target returns the name of the tool that a tools/call is for, directly or not.
+func target(req *mcp.Request) string {
+	if toolsearch.CallsTool(req.Name) {
+		name, _, _ := toolsearch.Target(req.Arguments)
+		return name
+	}
+	return req.Name
+}
