@@ -91,9 +91,9 @@ func (w *result) waysToTheWhole() (ways []string) {
 	return ways
 }
 
-// waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
+// waysToRest returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
 // out.
-func (w *result) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
+func (w *result) waysToRest(parts []answer.Part, most int) (ways []string) {
 	if p := w.plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
 		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 	}

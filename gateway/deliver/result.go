@@ -119,7 +119,7 @@ func (w *result) failure() render.Result {
 		}
 	default:
 	}
-	return render.Result{Chunks: render.Error(w.ceilText(text)), Meta: w.failureMeta()}
+	return render.Result{Chunks: render.Error(w.truncateText(text)), Meta: w.failureMeta()}
 }
 
 // texts renders the texts of a tool that is no operation, or that of its failure if there are none.
@@ -176,7 +176,7 @@ func (w *result) success() render.Result {
 			return r
 		}
 	}
-	return w.renderParts(w.ceil(w.Shown))
+	return w.renderParts(w.truncate(w.Shown))
 }
 
 // renderParts renders parts, at least one.
@@ -298,7 +298,7 @@ func (w *result) noteWithUnsent() string {
 func (r Results) Fit(out *call.Outcome, most int) (shown []answer.Part, note string, tokens int) {
 	w := r.of(out, "")
 	shown = out.Parts
-	if limit := w.ceiling().Binary; limit > 0 && binarySize(shown) > limit {
+	if limit := w.limits().Binary; limit > 0 && binarySize(shown) > limit {
 		shown = w.linkBinary(shown, limit)
 		for i := range shown {
 			if shown[i].Kind != out.Parts[i].Kind {

@@ -9,8 +9,8 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// answersAboveCeiling are answers of some 256 KiB: text of which a character has about a token, as text and in JSON, and records.
-func answersAboveCeiling() map[string]answer.Part {
+// longAnswers are answers of some 256 KiB: text of which a character has about a token, as text and in JSON, and records.
+func longAnswers() map[string]answer.Part {
 	const size = 256 << 10
 	var han strings.Builder
 	for i := 0; han.Len() < size; i++ {
@@ -35,39 +35,39 @@ func answersAboveCeiling() map[string]answer.Part {
 	}
 }
 
-const benchedCeiling = 25_000
+const benchedLimit = 25_000
 
 // TestFitterCounts holds that the tokens that a fitter adds up are at least those of what it returns.
 func TestFitterCounts(t *testing.T) {
-	for name, part := range answersAboveCeiling() {
-		f := newFitter(beside{}, []answer.Part{part}, benchedCeiling)
-		if f.measure() <= benchedCeiling {
+	for name, part := range longAnswers() {
+		f := newFitter(beside{}, []answer.Part{part}, benchedLimit)
+		if f.measure() <= benchedLimit {
 			t.Fatalf("%s: is within the ceiling", name)
 		}
 		shown, note := f.fit(true, nil)
 		n := tokenizer.Count(shown[0].Data) + tokenizer.Count([]byte(note))
-		if n > benchedCeiling || n < benchedCeiling*9/10 {
-			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedCeiling)
+		if n > benchedLimit || n < benchedLimit*9/10 {
+			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedLimit)
 		}
 	}
 }
 
-// BenchmarkCeiling cuts answers to the ceiling.
-func BenchmarkCeiling(b *testing.B) {
+// BenchmarkTruncate cuts answers to the ceiling.
+func BenchmarkTruncate(b *testing.B) {
 	tokenizer.Load()
-	for name, part := range answersAboveCeiling() {
+	for name, part := range longAnswers() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				fitAboveCeiling(part)
+				fitToLimit(part)
 			}
 		})
 	}
 }
 
-func fitAboveCeiling(part answer.Part) {
-	f := newFitter(beside{}, []answer.Part{part}, benchedCeiling)
-	if f.measure() > benchedCeiling {
+func fitToLimit(part answer.Part) {
+	f := newFitter(beside{}, []answer.Part{part}, benchedLimit)
+	if f.measure() > benchedLimit {
 		f.fit(true, nil)
 	}
 }

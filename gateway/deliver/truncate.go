@@ -99,20 +99,20 @@ func (f *fitter) measure() (total int) {
 // says whether the call is safe to be made again.
 func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string) {
 	// The note has at most as many places as one part that is cut.
-	reserve := tokenizer.Count([]byte(aboveCeiling(f.most, nil, 0, safe, ways))) + 2*blockTokens
+	reserve := tokenizer.Count([]byte(truncationNote(f.most, nil, 0, safe, ways))) + 2*blockTokens
 	texts := f.tokens()
 	for range maxFitted {
 		var cuts []projection.Cut
 		var left int
 		shown, cuts, left = f.share(f.most - texts - reserve)
-		note = aboveCeiling(f.most, cuts, left, safe, ways)
+		note = truncationNote(f.most, cuts, left, safe, ways)
 		total := f.shown + texts + tokenizer.Count([]byte(note))
 		if total <= f.most {
 			return shown, note
 		}
 		reserve += total - f.most + blockTokens
 	}
-	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, aboveCeiling(f.most, nil, 0, safe, nil)
+	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, truncationNote(f.most, nil, 0, safe, nil)
 }
 
 // around returns an upper bound of the tokens of what is said about a part besides its data.

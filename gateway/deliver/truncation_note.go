@@ -10,8 +10,8 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// aboveCeiling is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
-func aboveCeiling(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
+// truncationNote is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
+func truncationNote(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
 	if said := (&projection.Answer{Cuts: cuts}).Note(nil); said != "" {

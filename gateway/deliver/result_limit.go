@@ -9,8 +9,8 @@ import (
 // besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
 const besideTokens = 2_000
 
-// ceiling returns the limits for the result of the call.
-func (w *result) ceiling() call.Ceiling {
+// limits returns the limits of the result of the call.
+func (w *result) limits() call.Ceiling {
 	if w.inv.Origin.ByOperator() {
 		return call.Ceiling{}
 	}
@@ -21,10 +21,10 @@ func (w *result) ceiling() call.Ceiling {
 	return c
 }
 
-// ceil returns the parts of a successful answer as they are shown, within the ceiling, and adds to the note what they lack and how
+// truncate returns the parts of a successful answer as they are shown, within the ceiling, and adds to the note what they lack and how
 // to get it. The parts themselves are not changed. A result above the ceiling is no error: a model would repeat the call.
-func (w *result) ceil(parts []answer.Part) []answer.Part {
-	c := w.ceiling()
+func (w *result) truncate(parts []answer.Part) []answer.Part {
+	c := w.limits()
 	if c.Binary > 0 && binarySize(parts) > c.Binary {
 		parts = w.linkBinary(parts, c.Binary)
 	}
@@ -57,13 +57,13 @@ func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note s
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()
-	return f.fit(w.plan.Safe, w.waysAboveCeiling(parts, most/4))
+	return f.fit(w.plan.Safe, w.waysToRest(parts, most/4))
 }
 
-// ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
-func (w *result) ceilText(raw string) string {
+// truncateText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
+func (w *result) truncateText(raw string) string {
 	const rest = " The rest of this text is left out."
-	if most := w.ceiling().Tokens; most > 0 && len(raw) > most {
+	if most := w.limits().Tokens; most > 0 && len(raw) > most {
 		if short := beginning(raw, most-len(rest)-len(text.Ellipsis)); len(short) < len(raw) {
 			return short + rest
 		}

@@ -19,7 +19,7 @@ func (w *result) binaryLink(parts []answer.Part) (render.Result, bool) {
 	if len(parts) != 1 || !isBinary(parts[0].Kind) || w.inv.Caller.Protocol.Revision < "2025-06-18" {
 		return render.Result{}, false
 	}
-	if most := w.ceiling().Binary; most == 0 || len(parts[0].Data) <= most {
+	if most := w.limits().Binary; most == 0 || len(parts[0].Data) <= most {
 		return render.Result{}, false
 	}
 	uri, lasts := w.rereadURI()
