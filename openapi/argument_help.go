@@ -21,7 +21,7 @@ const (
 )
 
 // appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
-// required. accepts tells whether a call with the example is sent.
+// required. accepts reports whether a call with the example is sent.
 func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
 	input := o.inputSchema()
 	all := input.Members()
@@ -78,7 +78,7 @@ func (o *Operation) faultyArguments(faults []Fault) (names []string) {
 	return names
 }
 
-// bodyArgument returns the name of the argument that is the whole body, "" if there is none.
+// bodyArgument returns the name of the argument that is the whole body, or "".
 func (o *Operation) bodyArgument() string {
 	if o.body == nil || o.body.form != formWhole {
 		return ""
@@ -125,7 +125,7 @@ func phrase(s *jsonschema.Schema) string {
 	return "see the schema"
 }
 
-// declares tells whether an object schema names a member.
+// declares reports whether an object schema names a member.
 func declares(s *jsonschema.Schema, name string) bool {
 	return slices.ContainsFunc(s.Members(), func(m jsonschema.Member) bool { return m.Name == name })
 }

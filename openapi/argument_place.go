@@ -32,7 +32,7 @@ func (o *Operation) Arguments() []Argument {
 // CurrentName returns the name of the argument that the previous release named name, "" if its name is the same or there is none.
 func (o *Operation) CurrentName(name string) string { return o.former[name] }
 
-// isArray tells whether a schema, or the one that it refers to, is of arrays.
+// isArray reports whether a schema, or the one that it refers to, is of arrays.
 func isArray(s *jsonschema.Schema) bool { return slices.Contains(s.Resolve().Types(), "array") }
 
 // inputSchema returns the parsed schema of the arguments. It is read each time, so keep it for what belongs together.

@@ -40,7 +40,7 @@ func (o *Operation) bodyOtherwise(v *schema.Validator, args json.RawMessage) coe
 	return o.coerce(v, other, faults)
 }
 
-// hasBodyMember tells whether the body declares a member named "body".
+// hasBodyMember reports whether the body declares a member named "body".
 func (o *Operation) hasBodyMember() bool {
 	switch o.body.form {
 	case formMembers:

@@ -27,7 +27,7 @@ func (o *Operation) InBody(pointer string) bool {
 	return !known || o.arguments[i].place >= inBody
 }
 
-// wholeBody returns the pointer of the argument that is the request body; "" if there is none.
+// wholeBody returns the pointer of the argument that is the request body, or "".
 func (o *Operation) wholeBody() string {
 	if o.body == nil || o.body.form != formWhole {
 		return ""

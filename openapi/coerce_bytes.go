@@ -12,7 +12,7 @@ import (
 // them give one. The published schema has base64, which takes a third of the tokens; a list of bytes is accepted
 // instead (pains row 197).
 
-// bytesPointer returns the pointer of the argument that is a body of bytes; "" if there is none.
+// bytesPointer returns the pointer of the argument that is a body of bytes, or "".
 func (o *Operation) bytesPointer() string {
 	if o.body == nil || o.body.kind != "binary" || o.body.form != formWhole {
 		return ""

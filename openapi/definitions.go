@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// definitions are the $defs of a schema, of which some are made anew with a change: others may refer to the old ones for
+// definitions are the $defs of a schema, of which some are made again with a change: others may refer to the old ones for
 // another object.
 type definitions struct {
 	root   *jsonschema.Schema
@@ -22,7 +22,7 @@ func newDefinitions(root *jsonschema.Schema, suffix string) definitions {
 }
 
 // reference returns the reference of a schema to a definition as change returns it; the reference itself if that changes nothing. It returns
-// false if the reference leads elsewhere than to $defs, or if too many definitions were made anew.
+// false if the reference leads elsewhere than to $defs, or if too many definitions were made again.
 func (d *definitions) reference(s *jsonschema.Schema, change func(definition *jsonschema.Schema) []byte) (changed []byte, followed bool) {
 	ref, name := s.Value("$ref"), s.Reference()
 	if name == "" {

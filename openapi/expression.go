@@ -152,7 +152,7 @@ func (e Expression) Evaluate(x *Exchange) (json.RawMessage, bool) {
 	return jsonscan.AppendString(nil, text), true
 }
 
-// value returns the value that the part refers to; nil if there is none.
+// value returns the value that the part refers to, or nil.
 func (p *expressionPart) value(x *Exchange) []byte {
 	if side, in, _ := strings.Cut(p.in, "."); side == "request" {
 		return x.Operation.given(x.Arguments, in, p.name)
@@ -182,7 +182,7 @@ func (p *expressionPart) value(x *Exchange) []byte {
 	return nil
 }
 
-// given returns the value of a parameter, or of a part of the body, in the arguments; nil if there is none.
+// given returns the value of a parameter, or of a part of the body, in the arguments, or nil.
 func (o *Operation) given(args []byte, in, name string) []byte {
 	pointer := ""
 	if in == inBody.String() {

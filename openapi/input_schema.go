@@ -363,7 +363,7 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	return members, true
 }
 
-// example returns the document's example of a parameter or body; nil if there is none.
+// example returns the document's example of a parameter or body, or nil.
 func (c *compiler) example(n *tree.Node) *tree.Node {
 	if e := n.Get("example"); e != nil {
 		return e

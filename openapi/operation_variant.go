@@ -67,7 +67,7 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 	return append(append(jsonscan.AppendString(dst, name), ':'), value...)
 }
 
-// maxRelaxedDefs is how many definitions of an input schema are made anew. Others, and schemas below [jsonschema.MaxDepth], stay as they are, and
+// maxRelaxedDefs is how many definitions of an input schema are made again. Others, and schemas below [jsonschema.MaxDepth], stay as they are, and
 // may then require arguments that are filled in by others.
 const maxRelaxedDefs = 64
 
@@ -175,7 +175,7 @@ func noted(s *jsonschema.Schema, note string) []byte {
 	return append(dst, '}')
 }
 
-// conditional tells whether a condition, or what follows from it, is about what may be missing.
+// conditional reports whether a condition, or what follows from it, is about what may be missing.
 func (r *relaxer) conditional(s *jsonschema.Schema, depth int) bool {
 	for _, key := range []string{"if", "then", "else"} {
 		part := s.Schema(key)

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// Match tells whether an escaped path, below the base, is one of the operation's, and returns the arguments of which such a call
+// Match reports whether an escaped path, below the base, is one of the operation's, and returns the arguments of which such a call
 // is made, as far as path and query tell: all of them texts, or lists of texts. variables is how many variables the path has:
 // of operations that match one path, the one with the fewest is meant (OAS 3.1.1 section 4.8.8.1, "Path Templating Matching"). It errs on the side
 // of yes, as [wire.Template.Match] does; arguments that could not be read are missing.

@@ -233,7 +233,7 @@ const maxAngled = 256
 // converters are the filters of Flask, Django and Bottle, which precede or follow the name.
 var converters = []string{"string", "str", "int", "float", "path", "uuid", "slug", "any", "re", "regex", "default", "number", "date", "objectid"}
 
-// angled returns the variable between "<" and ">"; "" if there is none.
+// angled returns the variable between "<" and ">", or "".
 func (r *pathReader) angled(inner string) string {
 	name, converter := inner, ""
 	if before, after, found := strings.Cut(inner, ":"); found {
@@ -253,7 +253,7 @@ func (r *pathReader) angled(inner string) string {
 	return "{" + name + "}"
 }
 
-// escapedBraces returns the name between escaped braces and the total length; 0 if there is none.
+// escapedBraces returns the name between escaped braces and the total length, or 0.
 func (r *pathReader) escapedBraces(rest string) (name string, n int) {
 	if len(rest) < 6 || !strings.EqualFold(rest[:3], "%7B") {
 		return "", 0

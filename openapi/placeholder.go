@@ -43,7 +43,7 @@ func openingOf(text string) (sign, brace int) {
 	return 0, 0
 }
 
-// closingOf returns the offset of the brace that matches one before text, and its length; -1 if there is none.
+// closingOf returns the offset of the brace that matches one before text, and its length, or -1.
 func closingOf(text string) (at, length int) {
 	depth := 1
 	for i := range len(text) {

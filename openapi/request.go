@@ -472,7 +472,7 @@ func (b *requestBuilder) header() http.Header {
 	return header
 }
 
-// body returns the body and its media type; "" if there is none.
+// body returns the body and its media type, or "".
 func (b *requestBuilder) body() (text []byte, media string) {
 	o := b.o
 	plan := o.body

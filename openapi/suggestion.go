@@ -49,7 +49,7 @@ func (s *suggester) add(schema *jsonschema.Schema, depth int) {
 	s.add(schema.Schema("items"), depth+1)
 }
 
-// isBoolean tells whether a type is boolean, which may be null besides.
+// isBoolean reports whether a type is boolean, which may be null besides.
 func isBoolean(types []string) bool {
 	return slices.Contains(types, "boolean") && !slices.ContainsFunc(types, func(name string) bool { return name != "boolean" && name != "null" })
 }

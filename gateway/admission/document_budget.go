@@ -92,7 +92,7 @@ func (b *DocumentBudget) Take(o DocumentOwner, api *openapi.API) (ok bool) {
 	return true
 }
 
-// Fits tells whether an owner may have all of these at the same time.
+// Fits reports whether an owner may have all of these at the same time.
 func (b *DocumentBudget) Fits(o DocumentOwner, all ...*openapi.API) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

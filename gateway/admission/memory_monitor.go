@@ -11,7 +11,7 @@ import (
 // MemoryShare returns the memory that the process needs as a part of its limit, or 0 if it has none.
 func MemoryShare() float64 { return readMemory().share() }
 
-// memoryMonitor tells whether the memory that the process needs comes near to its limit (GOMEMLIMIT). Nothing runs in the background:
+// memoryMonitor reports whether the memory that the process needs comes near to its limit (GOMEMLIMIT). Nothing runs in the background:
 // now and then one of those who ask measures it, and the others get the last result.
 type memoryMonitor struct {
 	next   atomic.Int64 // time of the next measurement, Unix time in ns

@@ -41,7 +41,7 @@ func (s *LoadShedder) Done() { s.calls.Add(-1) }
 // InFlight returns the number of calls that are admitted and not done.
 func (s *LoadShedder) InFlight() int64 { return s.calls.Load() }
 
-// MemoryShort tells whether the process comes near to its memory limit.
+// MemoryShort reports whether the process comes near to its memory limit.
 func (s *LoadShedder) MemoryShort() bool { return s.memory.check() }
 
 // PinMemory has memory be short, or not, until unpin is called. It is for tests.

@@ -49,7 +49,7 @@ func (r *RateLimit) Limit() state.Limit { return r.limit }
 // Key returns the name of the counter. If the rate is PerCaller, the caller's name has to follow.
 func (r *RateLimit) Key() string { return r.key }
 
-// PerCaller tells whether each caller has a counter of its own.
+// PerCaller reports whether each caller has a counter of its own.
 func (r *RateLimit) PerCaller() bool { return r.perCaller }
 
 // name returns the name of the policy (draft-ietf-httpapi-ratelimit-headers-10 section 3).

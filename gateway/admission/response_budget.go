@@ -35,7 +35,7 @@ func NewResponseBudget(capacity int64) *ResponseBudget {
 	return b
 }
 
-// Limited tells whether responses need reservations at all.
+// Limited reports whether responses need reservations at all.
 func (b *ResponseBudget) Limited() bool { return b.memory != nil }
 
 // Capacity returns the size of the budget in bytes, or 0 if it is unlimited.

@@ -306,7 +306,7 @@ func TestRotation(t *testing.T) {
 	same(t, requests(t, read("1")), wanted(0, 1))
 }
 
-// TestHalfALine opens a file anew that a full disk left in the middle of a line: no line stands behind the half one.
+// TestHalfALine opens a file again that a full disk left in the middle of a line: no line stands behind the half one.
 func TestHalfALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	for _, tt := range []struct{ stands, before string }{

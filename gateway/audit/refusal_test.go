@@ -51,7 +51,7 @@ func refusalOf(reason, address, subject string) *Line {
 	return l
 }
 
-// TestRefusals: the first of a kind has its line at once, the others of its minute one at its end, and the next minute begins anew.
+// TestRefusals: the first of a kind has its line at once, the others of its minute one at its end, and the next minute begins again.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var early string

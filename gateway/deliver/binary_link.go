@@ -29,7 +29,7 @@ func (w *result) binaryLink(parts []answer.Part) (render.Result, bool) {
 	return w.renderer().Link(uri, lasts, parts), true
 }
 
-// linkBinary returns the parts with sentences in the place of binary ones that don't fit into a number of bytes with those before
+// linkBinary returns the parts with sentences instead of binary ones that don't fit into a number of bytes with those before
 // them. The sentences say where these parts can be read. An answer that can't be read again stays as it is.
 func (w *result) linkBinary(parts []answer.Part, most int) []answer.Part {
 	uri, lasts := w.rereadURI()

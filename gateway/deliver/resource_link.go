@@ -109,7 +109,7 @@ func (w *result) waysToRest(parts []answer.Part, most int) (ways []string) {
 	return ways
 }
 
-// wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
+// wholeURI returns a URI at which the client can read the whole answer, or "". A sealed link is long: it is made
 // only if sealed is set.
 func (w *result) wholeURI(sealed bool) string {
 	if w.links == nil || w.plan.Elicitation != nil || w.inv.Caller.Protocol.Revision < "2025-06-18" {

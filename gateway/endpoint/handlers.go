@@ -60,7 +60,7 @@ type HandlersOptions struct {
 	SubscribeTask     func(ctx context.Context, sub mcp.Subscriber, id string) (key string, release func(), err error)
 	Revocations       mcp.Revocations // ended sessions
 	SpentNonces       mcp.SpentNonces // used consents
-	// Relay returns the function that sends messages to the handlers of an endpoint on other replicas; nil if there are none.
+	// Relay returns the function that sends messages to the handlers of an endpoint on other replicas, or nil.
 	Relay    func(endpoint string) mcp.RelayFunc
 	Observe  func(*http.Request, mcp.Event)
 	Panicked func(what string, v any)

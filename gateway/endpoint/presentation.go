@@ -12,7 +12,7 @@ import (
 // Presentation says what the list of tools of an endpoint shows: all tools, or those of package toolsearch, by which a
 // model finds and calls the others. It is immutable.
 type Presentation struct {
-	// Search reports whether the list has the tools of package toolsearch in the place of all others.
+	// Search reports whether the list has the tools of package toolsearch instead of all others.
 	Search bool
 	// Reason says why, in words for operators.
 	Reason string

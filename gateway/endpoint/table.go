@@ -9,7 +9,7 @@ type Table struct {
 	Manifest  *manifest            // nil if it is not served
 }
 
-// Lookup returns the endpoint of that name: /mcp if name is empty, nil if there is none.
+// Lookup returns the endpoint of that name: /mcp if name is empty, or nil.
 func (s *Table) Lookup(name string) *Endpoint {
 	if name == "" {
 		return s.Main

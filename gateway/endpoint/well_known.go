@@ -61,7 +61,7 @@ func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
 	return all
 }
 
-// find returns the guard whose metadata a request names; nil if there is none.
+// find returns the guard whose metadata a request names, or nil.
 func (m *MetadataGuards) find(r *http.Request) *auth.Guard {
 	if len(m.byPath) == 0 {
 		return nil

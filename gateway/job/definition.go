@@ -203,10 +203,10 @@ func (d *Definition) HasOutput(body []byte) bool {
 	return d.Output(body) != nil || firstAt(body, d.resultLocation) != nil
 }
 
-// Output returns the result in a body that says that the job has succeeded; nil if there is none.
+// Output returns the result in a body that says that the job has succeeded, or nil.
 func (d *Definition) Output(body []byte) []byte { return firstAt(body, d.output) }
 
-// firstAt returns the first value that is there and not null; nil if there is none.
+// firstAt returns the first value that is there and not null, or nil.
 func firstAt(body []byte, pointers []string) []byte {
 	if body == nil {
 		return nil

@@ -84,7 +84,7 @@ func (q *Questions) read(body []byte, redact func(string) string) (all []Questio
 	return all, refused
 }
 
-// textAt returns the text or number at a place; "" if there is none.
+// textAt returns the text or number at a place, or "".
 func textAt(data []byte, pointer string) string {
 	switch v := jsonscan.At(data, pointer); jsonscan.KindOf(v) {
 	case jsonscan.String:

@@ -14,7 +14,7 @@ const fewSlots = 16
 type HTTP2Options struct {
 	// Key returns the network of the caller that a request counts for, as [Options].Key does for a peer.
 	Key func(*http.Request) netip.Prefix
-	// ShortOfMemory tells whether an address may have a few requests only.
+	// ShortOfMemory reports whether an address may have a few requests only.
 	ShortOfMemory func() bool
 	// Refuse answers a request that is refused.
 	Refuse func(w http.ResponseWriter, r *http.Request, because Reason)

@@ -161,7 +161,7 @@ func (c *client) send(text string) error {
 	return err
 }
 
-// answer returns the status of the next answer, and whether the connection ends with it; 0 if there is none.
+// answer returns the status of the next answer, and whether the connection ends with it, or 0.
 func (c *client) answer() (status int, last bool) {
 	resp, err := http.ReadResponse(c.in, nil)
 	if err != nil {

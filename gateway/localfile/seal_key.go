@@ -29,7 +29,7 @@ type unusableKey struct{ reason string }
 func (e *unusableKey) Error() string { return e.reason }
 
 // LoadSealKey returns the key in a file (server.seal_key_file), and makes the file if there is none. A file that can't be used is moved
-// aside, logged, and made anew: handles sealed with its key are lost. The error says why there is no key, and what to do.
+// aside, logged, and made again: handles sealed with its key are lost. The error says why there is no key, and what to do.
 func LoadSealKey(path string, log *slog.Logger) ([]byte, error) {
 	key, err := read(path)
 	var unusable *unusableKey

@@ -73,7 +73,7 @@ func memberOf(of, name string) string {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// memberNamed returns the path of the first member with a name in a schema of objects, nil if there is none.
+// memberNamed returns the path of the first member with a name in a schema of objects, or nil.
 func memberNamed(schema *jsonschema.Schema, name string, depth int) []string {
 	if depth == 0 {
 		return nil

@@ -154,7 +154,7 @@ func publishes(c *config.API) bool {
 	return c.OutputSchemas != config.OutputOff && c.Answers != config.AnswersText
 }
 
-// published returns a shape as it is published: null may stand in the place of a wrapped answer. It is nil if there is no
+// published returns a shape as it is published: null may stand instead of a wrapped answer. It is nil if there is no
 // schema of it within the limit.
 func published(shape *jsonscan.Shape) *jsonscan.Shape {
 	if shape == nil || (&openapi.Operation{}).WithOutput(shape).Output == nil {

@@ -25,7 +25,7 @@ type unit struct {
 	rejected *Rejected // nil if all settings were applied
 }
 
-// choice is the choice for an operation of the catalog; exposed tells whether it becomes a tool.
+// choice is the choice for an operation of the catalog; exposed reports whether it becomes a tool.
 type choice struct {
 	catalog.Choice
 	exposed bool

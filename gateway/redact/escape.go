@@ -53,7 +53,7 @@ func withoutEscapes(text string) string {
 	}
 }
 
-// codeOf returns the code unit of the four hexadecimal digits at the beginning of a text; -1 if there are none.
+// codeOf returns the code unit of the four hexadecimal digits at the beginning of a text, or -1.
 func codeOf(text string) rune {
 	if len(text) < 4 {
 		return -1

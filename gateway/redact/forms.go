@@ -53,7 +53,7 @@ func newForms(credentials []*config.Credential) *Forms {
 	return e
 }
 
-// NewSent returns the forms of tokens and identities that were sent in one call; nil if there are none. It runs for
+// NewSent returns the forms of tokens and identities that were sent in one call, or nil. It runs for
 // each such call, so it must be cheap.
 func NewSent(values []string) *Forms {
 	if len(values) == 0 {

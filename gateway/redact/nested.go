@@ -65,7 +65,7 @@ func withinStrings(text string, nested int, kept *Kept) string {
 	return b.String()
 }
 
-// jsonStart returns the offset at which JSON may begin in a text; -1 if there is none.
+// jsonStart returns the offset at which JSON may begin in a text, or -1.
 func jsonStart(text string) int {
 	if isJSON(text) {
 		return 0

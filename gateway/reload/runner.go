@@ -52,7 +52,7 @@ type Options struct {
 
 // Served is what is served, see [Runner]. Only the goroutine of [Runner.Run] calls Publish and SetStatus.
 type Served interface {
-	// Current returns the generation that is served; nil if there is none.
+	// Current returns the generation that is served, or nil.
 	Current() *generation.Generation
 	// Publish builds a generation of a deployment and serves it, if there is anything to serve. newest tells why a newer
 	// configuration is not in use.

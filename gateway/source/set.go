@@ -144,7 +144,7 @@ func byLocation(set *Set) sourcesByLocation {
 	return all
 }
 
-// same returns the source with the same configuration, certificates and identity; nil if there is none.
+// same returns the source with the same configuration, certificates and identity, or nil.
 func (l sourcesByLocation) same(api config.API, limits config.Limits, identity *credential.Identity) *Source {
 	for _, s := range l[api.Spec] {
 		if reflect.DeepEqual(s.Config, api) && reflect.DeepEqual(s.Limits, limits) && s.clients.sameTrust() &&
@@ -176,7 +176,7 @@ func compilesAlike(a, b config.API) bool {
 	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
 }
 
-// Predecessor returns the source of an older configuration with the same document; nil if there is none. It may have
+// Predecessor returns the source of an older configuration with the same document, or nil. It may have
 // another base URL or other repairs, so that its document can't be taken over, but restrictions are compared with the
 // document in use. A discovered service is identified by the name of its API, since its registration decides the
 // location of its document.

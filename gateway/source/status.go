@@ -43,7 +43,7 @@ func (s *Source) Status() admin.API {
 // maxListed is the maximum number of lost operations and of restrictions in the status.
 const maxListed = 20
 
-// status returns the quarantined document as operators see it; nil if there is none.
+// status returns the quarantined document as operators see it, or nil.
 func (q *Quarantined) status(secrets *redact.Configured) *admin.HeldDocument {
 	if q == nil {
 		return nil

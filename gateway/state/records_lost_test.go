@@ -11,7 +11,7 @@ import (
 )
 
 // TestRecordsThatRedisHasLost: what a replica knows of a name comes back to a Redis that has lost it, or has what it was before, whether or
-// not anybody asks for it there: a replica that knows less does not settle it anew.
+// not anybody asks for it there: a replica that knows less does not settle it again.
 func TestRecordsThatRedisHasLost(t *testing.T) {
 	t.Parallel()
 	until := time.Now().Add(time.Hour)

@@ -71,13 +71,13 @@ func (s *Schema) Keyword(name string) Keyword {
 // Has reports whether the schema has a keyword.
 func (s *Schema) Has(keyword string) bool { return s.Keyword(keyword).Name != "" }
 
-// Value returns the value of a keyword as it is written, nil if there is none.
+// Value returns the value of a keyword as it is written, or nil.
 func (s *Schema) Value(keyword string) []byte { return s.Keyword(keyword).Value }
 
 // Text returns the value of a keyword that is a string, "" for any other.
 func (s *Schema) Text(keyword string) string { return s.Keyword(keyword).Text() }
 
-// Schema returns the schema that is the value of a keyword such as "items", nil if there is none.
+// Schema returns the schema that is the value of a keyword such as "items", or nil.
 func (s *Schema) Schema(keyword string) *Schema { return s.Keyword(keyword).Schema() }
 
 // Parts returns the schemas in the value of a keyword such as "allOf" or "properties".
@@ -111,7 +111,7 @@ func (s *Schema) Never() bool {
 // Root returns the schema of the whole text.
 func (s *Schema) Root() *Schema { return s.tree.root }
 
-// Definition returns a member of "$defs" of the root, nil if there is none.
+// Definition returns a member of "$defs" of the root, or nil.
 func (s *Schema) Definition(name string) *Schema {
 	if s == nil {
 		return nil
@@ -206,7 +206,7 @@ func DefinitionName(ref string) (name string, ok bool) {
 	return "", false
 }
 
-// At returns the schema to which a JSON Pointer (RFC 6901) leads from s, nil if there is none.
+// At returns the schema to which a JSON Pointer (RFC 6901) leads from s, or nil.
 func (s *Schema) At(pointer string) *Schema {
 	for pointer != "" && s != nil {
 		var keyword, token string

@@ -248,7 +248,7 @@ func (e *emitter) undeclared(n *tree.Node, at place, f *schemaFacts) []string {
 	return names
 }
 
-// plainName tells whether every client takes a name for a property.
+// plainName reports whether every client takes a name for a property.
 func plainName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
@@ -303,7 +303,7 @@ func (e *emitter) patternProperties(v *tree.Node, at place, f *schemaFacts) {
 	e.raw("}")
 }
 
-// readablePatterns tells whether all names of a patternProperties object are expressions that both sides understand.
+// readablePatterns reports whether all names of a patternProperties object are expressions that both sides understand.
 // If one is not, nothing can be said of the properties that have no name.
 func readablePatterns(v *tree.Node) bool {
 	for text := range v.Members() {

@@ -122,7 +122,7 @@ type assembly struct {
 	open     bool   // it is referred to
 }
 
-// A part is a schema of $defs, or one that is written in the place of the only reference to it.
+// A part is a schema of $defs, or one that is written instead of the only reference to it.
 type part struct {
 	*fragment
 	key     partKey
@@ -148,7 +148,7 @@ type holeKey struct {
 	index    int
 }
 
-// maxInlined is the most bytes of a schema that is written in the place of the only reference to it.
+// maxInlined is the most bytes of a schema that is written instead of the only reference to it.
 const maxInlined = 1024
 
 // noMost is a size that no schema has.
@@ -362,7 +362,7 @@ func (a *assembly) write(dst []byte) []byte {
 	return append(out, '}')
 }
 
-// owns tells whether a part is one of the definitions of the root schema's author.
+// owns reports whether a part is one of the definitions of the root schema's author.
 func (a *assembly) owns(p *part) bool {
 	return a.own != nil && !p.key.base && !p.key.renamed && p.key.node.Parent() == a.own
 }
@@ -381,7 +381,7 @@ func (a *assembly) anchor(p *part) string {
 	return text
 }
 
-// plainAnchor tells whether a name may stand in $anchor (JSON Schema 2020-12, core, section 8.2.2).
+// plainAnchor reports whether a name may stand in $anchor (JSON Schema 2020-12, core, section 8.2.2).
 func plainAnchor(name string) bool {
 	for i := range len(name) {
 		c := name[i]

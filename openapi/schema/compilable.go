@@ -60,7 +60,7 @@ func compilableKeyword(s *jsonschema.Schema, k jsonschema.Keyword) bool {
 	return false
 }
 
-// plainSign tells whether a sign needs no escape in a JSON pointer in a URI.
+// plainSign reports whether a sign needs no escape in a JSON pointer in a URI.
 func plainSign(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
 }

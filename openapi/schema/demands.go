@@ -50,7 +50,7 @@ var (
 // anyType is what a schema without a type takes.
 const anyType = stringType | numberType | booleanType | objectType | arrayType | nullType
 
-// overrides tells whether a keyword of the document asks for less than the owner's demands, which are written in its place.
+// overrides reports whether a keyword of the document asks for less than the owner's demands, which are written in its place.
 func (x *extra) overrides(keyword string, v *tree.Node) bool {
 	if x == nil {
 		return false
@@ -66,7 +66,7 @@ func (x *extra) overrides(keyword string, v *tree.Node) bool {
 	return false
 }
 
-// refusesNull tells whether the owner of a schema takes null from its values.
+// refusesNull reports whether the owner of a schema takes null from its values.
 func (x *extra) refusesNull() bool { return x != nil && x.demands.NotNull }
 
 // demands writes what the owner of a schema demands of its values. typed tells that the type is written.

@@ -62,7 +62,7 @@ func (c *Converter) discriminator(n *tree.Node) string {
 // stepsOfListing is what a look at one schema of a composition takes.
 const stepsOfListing = 3
 
-// lists tells whether a schema, or one that it is composed of, has child among its alternatives. A child of a
+// lists reports whether a schema, or one that it is composed of, has child among its alternatives. A child of a
 // discriminator does "allOf: [parent]" to take over the parent's properties (OAS 3.0.4, discriminator object), not to
 // be one of the parent's children again.
 func (c *Converter) lists(parent, child *tree.Node) bool {

@@ -8,7 +8,7 @@ import (
 
 // tagged returns the alternatives of n, each with the values of the discriminator that its mapping, or its name, gives for it (OAS
 // 3.0.4, discriminator object), so that a model sees which value goes with which alternative, and one of another is refused. The
-// property is required then, as the standard has it, unless a defaultMapping says what is meant without. complete tells whether each has
+// property is required then, as the standard has it, unless a defaultMapping says what is meant without. complete reports whether each has
 // some. An alternative that can't have the values stays as it is written, and one that has fewer itself.
 func (c *Converter) tagged(n, list *tree.Node) (alternatives *tree.Node, complete bool) {
 	if list.Kind() != tree.Array || n.Get("discriminator").Kind() != tree.Object || c.found[n] != nil {
@@ -146,7 +146,7 @@ func impliedValue(property *tree.Node, component string) string {
 	return match
 }
 
-// declaredIn returns the property of an object schema or of one that it takes over, nil if there is none.
+// declaredIn returns the property of an object schema or of one that it takes over, or nil.
 func (c *Converter) declaredIn(n *tree.Node, name string) *tree.Node {
 	next, seen := []*tree.Node{n}, make(map[*tree.Node]bool)
 	for len(next) > 0 && len(seen) < maxEmptied {

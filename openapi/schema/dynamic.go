@@ -32,7 +32,7 @@ func (s *scope) lookup(name string) *tree.Node {
 	return nil
 }
 
-// hasAnchors tells whether a named schema of the document binds anything, which is rare.
+// hasAnchors reports whether a named schema of the document binds anything, which is rare.
 func hasAnchors(set *tree.Set, d Dialect) bool {
 	if d != OpenAPI31 {
 		return false
@@ -158,7 +158,7 @@ func (c *Converter) dynamicTarget(s *scope, ref *tree.Node) *tree.Node {
 	return s.lookup(name)
 }
 
-// reachesDynamic tells whether a $dynamicRef is met on the way through a schema and all that it refers to.
+// reachesDynamic reports whether a $dynamicRef is met on the way through a schema and all that it refers to.
 func (c *Converter) reachesDynamic(n *tree.Node) bool {
 	if known, ok := c.reaches.Load(n); ok {
 		return known == true

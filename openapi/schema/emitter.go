@@ -168,7 +168,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	e.verify(start, holes, shown)
 }
 
-// silent tells whether the owner says nothing.
+// silent reports whether the owner says nothing.
 func (x *extra) silent() bool {
 	return x == nil || x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.values == nil && !x.object && x.closing == "" && !x.dialect && x.demands == (Demands{})
 }
@@ -182,7 +182,7 @@ func (x *extra) own(shown bool) *tree.Node {
 	return x.example
 }
 
-// accepts tells whether an example or default can be sent, and how it is shown as an example.
+// accepts reports whether an example or default can be sent, and how it is shown as an example.
 func (x *extra) accepts(value []byte) (shown []byte, ok bool) {
 	if x == nil || x.sends == nil {
 		return value, true
@@ -255,7 +255,7 @@ func (e *emitter) hole(target *tree.Node, in *scope, at place, whole bool) {
 	})
 }
 
-// inline writes a small schema in the place of a reference to it; annotations beside the reference win.
+// inline writes a small schema instead of a reference to it; annotations beside the reference win.
 func (e *emitter) inline(ref, target *tree.Node, at place) {
 	x := extra{}
 	if at.extra != nil {
@@ -286,7 +286,7 @@ func (e *emitter) inline(ref, target *tree.Node, at place) {
 	e.depth++
 }
 
-// leaf tells whether a schema is small and holds no other, so that it is better repeated than referred to.
+// leaf reports whether a schema is small and holds no other, so that it is better repeated than referred to.
 func leaf(c *Converter, n *tree.Node) bool {
 	if n.Kind() != tree.Object || n.Get("enum").Len() > 12 || len(n.Get("description").Text()) > 200 ||
 		len(n.Get("pattern").Text()) > 100 || n.Len() > 16 {
@@ -324,7 +324,7 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 	}
 }
 
-// writtenKeywords writes the keywords that the document has. It tells whether a description and an example were among them.
+// writtenKeywords writes the keywords that the document has. It reports whether a description and an example were among them.
 func (e *emitter) writtenKeywords(n *tree.Node, at place, f *schemaFacts, annotations, assertions bool) (described, exampled bool) {
 	for name, v := range n.Members() {
 		r := ruleOf(name, e.c.dialect)

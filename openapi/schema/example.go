@@ -125,7 +125,7 @@ func (x *exampler) value(schemas []*jsonschema.Schema, name string, depth, nth i
 	return nil, false
 }
 
-// fits tells whether the quick check finds nothing wrong with a value.
+// fits reports whether the quick check finds nothing wrong with a value.
 func (x *exampler) fits(schemas []*jsonschema.Schema, text []byte) bool {
 	value := Decode(text)
 	for _, s := range schemas {
@@ -230,7 +230,7 @@ func (o *objectExample) fill() bool {
 	return true
 }
 
-// documented tells whether an optional property is shown because the schema has an example of it or one was given.
+// documented reports whether an optional property is shown because the schema has an example of it or one was given.
 func (o *objectExample) documented(p *constrainedProperty) bool {
 	return o.depth == 0 && o.x.options.Documented && (o.given(p.name, p.schemas) != nil ||
 		slices.ContainsFunc(p.schemas, func(s *jsonschema.Schema) bool { return s.Has("examples") }))

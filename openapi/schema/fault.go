@@ -314,7 +314,7 @@ func (e *explainer) given(at []string) any {
 	return value
 }
 
-// schemaAt returns the part of the schema that the library names by URL, nil if there is none.
+// schemaAt returns the part of the schema that the library names by URL, or nil.
 func (e *explainer) schemaAt(schemaURL string) *jsonschema.Schema {
 	if e.schema == nil {
 		e.schema = jsonschema.Parse(e.source)

@@ -45,7 +45,7 @@ func (f *integerFormat) bounds() (low, high *big.Int) {
 	return low, high.Sub(high, one)
 }
 
-// accepts tells whether a number is in the range. A fraction is the business of "type".
+// accepts reports whether a number is in the range. A fraction is the business of "type".
 func (f *integerFormat) accepts(n json.Number) bool {
 	var err error
 	if f.signed {

@@ -125,7 +125,7 @@ func (c *Converter) target(ref *tree.Node) (node *tree.Node, problem string) {
 
 const maxRefChain = 64
 
-// reference returns the reference in a schema, nil if there is none.
+// reference returns the reference in a schema, or nil.
 func (c *Converter) reference(n *tree.Node) *tree.Node {
 	if ref := n.Get("$ref"); ref.Kind() == tree.String {
 		return ref
@@ -138,7 +138,7 @@ func (c *Converter) reference(n *tree.Node) *tree.Node {
 	return nil
 }
 
-// pureRef tells whether a schema is a reference beside which nothing stands that matters.
+// pureRef reports whether a schema is a reference beside which nothing stands that matters.
 func (c *Converter) pureRef(n *tree.Node) bool {
 	if c.reference(n) == nil {
 		return false

@@ -118,7 +118,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// saneNumbers tells whether a schema has only numbers that the converter would emit: the library works with the others
+// saneNumbers reports whether a schema has only numbers that the converter would emit: the library works with the others
 // for ever.
 func saneNumbers(value []byte) bool {
 	ok := true

@@ -181,7 +181,7 @@ func parseTag(s string) (tag, bool) {
 	return t, true
 }
 
-// effect is what stands in the place of a tag.
+// effect is what stands instead of a tag.
 type effect uint8
 
 const (

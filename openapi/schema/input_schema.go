@@ -300,7 +300,7 @@ func (c *Converter) survey(n *tree.Node, s *surface) {
 	s.composed = s.composed || branches > 0 || n.Get("if") != nil
 }
 
-// freeForm tells whether an alternative is an object about which nothing is said.
+// freeForm reports whether an alternative is an object about which nothing is said.
 func (c *Converter) freeForm(n *tree.Node) bool {
 	n = c.resolve(n)
 	return n.Get("properties").Len() == 0 && n.Get("required") == nil && n.Get("not") == nil && n.Get("allOf") == nil && c.anyOf(n) == nil && n.Get("oneOf") == nil
@@ -383,7 +383,7 @@ func (c *Converter) plainObject(n *tree.Node) *tree.Node {
 	return n
 }
 
-// Void tells whether the object without members is all that a schema takes.
+// Void reports whether the object without members is all that a schema takes.
 func (c *Converter) Void(schema *tree.Node) bool {
 	n := c.resolve(schema)
 	if n == nil || n != schema && !c.pureRef(schema) || c.found[n] != nil || c.typesOf(n) != objectType {
@@ -407,20 +407,20 @@ func (c *Converter) Void(schema *tree.Node) bool {
 	return more.Kind() == tree.Bool && !more.Bool()
 }
 
-// TakesString tells whether a schema takes strings, as far as is plain to see: it does if it says nothing.
+// TakesString reports whether a schema takes strings, as far as is plain to see: it does if it says nothing.
 func (c *Converter) TakesString(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&stringType != 0
 }
 
-// TakesObject tells whether a schema may take objects: it may unless its types are plain to see and objects are none of
+// TakesObject reports whether a schema may take objects: it may unless its types are plain to see and objects are none of
 // them.
 func (c *Converter) TakesObject(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&objectType != 0
 }
 
-// IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.
+// IsObject reports whether a schema is of objects: by its type, its properties, or because it is composed of such.
 func (c *Converter) IsObject(schema *tree.Node) bool {
 	return c.typesOf(schema)&^nullType == objectType
 }

@@ -143,7 +143,7 @@ func ruleOf(name string, d Dialect) rule {
 
 func (r rule) annotation() bool { return r >= descriptionRule && r <= examplesRule }
 
-// holdsSchemas tells whether schemas stand below the keyword.
+// holdsSchemas reports whether schemas stand below the keyword.
 func (r rule) holdsSchemas() bool { return r >= propertiesRule }
 
 // keyword writes one keyword after its rule.

@@ -36,7 +36,7 @@ func onlyNumber(n *tree.Node, set types) (types, bool) {
 	return set | format, true
 }
 
-// fitsCode tells whether a pattern also matches texts that begin with a zero that no number has, such as the code "00501": the number would
+// fitsCode reports whether a pattern also matches texts that begin with a zero that no number has, such as the code "00501": the number would
 // lose it.
 func fitsCode(pattern string) bool {
 	p, err := ecmaregexp.Parse(pattern)
@@ -65,7 +65,7 @@ var numericFormats = map[string]types{
 	"float": numberType, "double": numberType, "decimal": numberType,
 }
 
-// isNumericPattern tells whether a pattern matches numbers from their beginning to their end and nothing else.
+// isNumericPattern reports whether a pattern matches numbers from their beginning to their end and nothing else.
 func isNumericPattern(pattern string) bool {
 	if len(pattern) > maxNumericPattern {
 		return false
@@ -87,7 +87,7 @@ func isNumericPattern(pattern string) bool {
 	return !slices.ContainsFunc(re.Sub[1:len(re.Sub)-1], func(sub *syntax.Regexp) bool { return !numericSigns(sub) })
 }
 
-// numericSigns tells whether an expression matches nothing but signs that numbers are written with.
+// numericSigns reports whether an expression matches nothing but signs that numbers are written with.
 func numericSigns(re *syntax.Regexp) bool {
 	isSign := func(r rune) bool {
 		return r >= '0' && r <= '9' || r == '-' || r == '+' || r == '.' || r == 'e' || r == 'E'

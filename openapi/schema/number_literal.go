@@ -10,7 +10,7 @@ const (
 	maxDigits   = 100
 )
 
-// saneNumber tells whether a literal is a JSON number (RFC 8259 section 6) of a size that can be worked with.
+// saneNumber reports whether a literal is a JSON number (RFC 8259 section 6) of a size that can be worked with.
 func saneNumber(s string) bool {
 	if len(s) > maxDigits {
 		return false

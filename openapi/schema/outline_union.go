@@ -171,7 +171,7 @@ func (w *portableWriter) tagValues(same []*outline, name string, each []outlineM
 	return values
 }
 
-// isAlike tells whether all alternatives have the same members, required alike.
+// isAlike reports whether all alternatives have the same members, required alike.
 func (o *outline) isAlike(same []*outline) bool {
 	return !slices.ContainsFunc(same, func(sub *outline) bool {
 		return len(sub.members) != len(o.members) || len(sub.required) != len(o.required) ||
@@ -181,7 +181,7 @@ func (o *outline) isAlike(same []*outline) bool {
 	})
 }
 
-// allRequire tells whether a member is required by all alternatives.
+// allRequire reports whether a member is required by all alternatives.
 func allRequire(same []*outline, name string) bool {
 	return !slices.ContainsFunc(same, func(sub *outline) bool { return !slices.Contains(sub.required, name) })
 }

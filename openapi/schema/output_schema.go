@@ -291,7 +291,7 @@ func either(a, b []jsonscan.Property) []jsonscan.Property {
 	return out
 }
 
-// unruly tells whether a leaves its type open and is not plainly meant to be of objects, as b is.
+// unruly reports whether a leaves its type open and is not plainly meant to be of objects, as b is.
 func unruly(a, b *jsonscan.Shape) bool {
 	return a.Kinds == 0 && (len(a.Properties) == 0 || !b.Kinds.Has(jsonscan.Object))
 }

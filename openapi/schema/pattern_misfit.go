@@ -17,7 +17,7 @@ import (
 // maxJudged is how many values of a document a pattern is held against.
 const maxJudged = 8
 
-// misfit tells whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
+// misfit reports whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
 // there are none, or if the pattern can't be checked.
 func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value string, ok bool) {
 	given := givenTexts(n, at, f)
@@ -77,7 +77,7 @@ func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 // placeholders are the delimiters around a name that somebody should have replaced: "{{locale}}", "${locale}", "<locale>".
 var placeholders = []struct{ open, close string }{{"{", "}"}, {"${", "}"}, {"#{", "}"}, {"<", ">"}, {"[", "]"}, {"%", "%"}}
 
-// standsForAnother tells whether a text is no value but stands for one: the "string" of generators, a placeholder, what is cut off with an
+// standsForAnother reports whether a text is no value but stands for one: the "string" of generators, a placeholder, what is cut off with an
 // ellipsis, and words about the value, such as "Current date and time".
 func standsForAnother(text string) bool {
 	if text == "string" || strings.Contains(text, "...") || strings.Contains(text, "…") {
@@ -92,7 +92,7 @@ func standsForAnother(text string) bool {
 	return len(words) > 2 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsSpace(r) })
 }
 
-// leaveOut tells whether the pattern of a schema is not published, and reports that.
+// leaveOut reports whether the pattern of a schema is not published, and reports that.
 func (e *emitter) leaveOut(n, pattern *tree.Node, at place, f *schemaFacts) bool {
 	if f.numeric {
 		return true

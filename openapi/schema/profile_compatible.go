@@ -91,7 +91,7 @@ type definition struct {
 	visit   *definition   // by which it was last found
 }
 
-// recurs tells whether a definition holds itself.
+// recurs reports whether a definition holds itself.
 func (d *definition) recurs() bool {
 	found := []*definition{d}
 	for len(found) > 0 {
@@ -168,7 +168,7 @@ func (w *compatibleWriter) root(schema *jsonschema.Schema) ([]byte, bool) {
 	return out, len(out) <= w.most && w.steps >= 0 && root.expand(maxExpanded) >= 0
 }
 
-// composed tells whether the root of a schema has a keyword that vendors refuse there.
+// composed reports whether the root of a schema has a keyword that vendors refuse there.
 func composed(schema *jsonschema.Schema) bool {
 	for _, k := range schema.Keywords() {
 		switch k.Name {

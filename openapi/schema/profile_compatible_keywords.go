@@ -80,7 +80,7 @@ func (w *compatibleWriter) write(out []byte, c *mergedSchema, level int) []byte 
 	return append(out, '}')
 }
 
-// unnamed tells whether a property is left out: LangChain takes one that is named "$ref" for a reference.
+// unnamed reports whether a property is left out: LangChain takes one that is named "$ref" for a reference.
 func unnamed(name string) bool { return name == "$ref" }
 
 // members puts what is known of undeclared members into words, and leaves out the keywords for them.

@@ -160,7 +160,7 @@ func (w *portableWriter) schema(out []byte, schemas []*jsonschema.Schema, level 
 	return append(out, '}'), true
 }
 
-// portableFormat tells whether a format is one that every client takes for a type; the others refuse the whole list.
+// portableFormat reports whether a format is one that every client takes for a type; the others refuse the whole list.
 func portableFormat(kind types, format string) bool {
 	switch format {
 	case "date-time":

@@ -146,13 +146,13 @@ func (p *programmer) check(s *jsonschema.Schema) *check {
 	return c
 }
 
-// same tells whether a check is about the type only, like other.
+// same reports whether a check is about the type only, like other.
 func (c *check) same(other *check) bool {
 	return c.types == other.types && !c.opaque && !c.never && c.ref == nil && !c.listed && c.object == nil && c.array == nil &&
 		c.text == nil && c.number == nil && c.parts == nil
 }
 
-// anything tells whether every value passes.
+// anything reports whether every value passes.
 func (c *check) anything() bool { return c.same(&check{}) }
 
 // typesIn returns the types that a value of "type" allows; a number may be an integer. Words that are no types are left out.

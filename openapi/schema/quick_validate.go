@@ -186,7 +186,7 @@ func (o *objectCheck) property(name string) *check {
 // maxCompositionDepth bounds how far composition is followed where not following it costs little.
 const maxCompositionDepth = 12
 
-// declares tells whether a property is evaluated by a schema that certainly applies: one of an allOf, or the target of
+// declares reports whether a property is evaluated by a schema that certainly applies: one of an allOf, or the target of
 // a reference.
 func (c *check) declares(name string, depth int) bool {
 	if depth > maxCompositionDepth {
@@ -316,13 +316,13 @@ func hasType(want types, value any) verdict {
 	return verdictOf(want&is != 0)
 }
 
-// plainFraction tells whether a literal has no exponent and a fraction that is not zero.
+// plainFraction reports whether a literal has no exponent and a fraction that is not zero.
 func plainFraction(s string) bool {
 	_, fraction, _ := strings.Cut(s, ".")
 	return digits(fraction) == len(fraction) && strings.Trim(fraction, "0") != ""
 }
 
-// plainInteger tells whether a literal is an optional sign and digits.
+// plainInteger reports whether a literal is an optional sign and digits.
 func plainInteger(s string) bool {
 	if s != "" && s[0] == '-' {
 		s = s[1:]

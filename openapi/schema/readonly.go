@@ -8,7 +8,7 @@ import "drawbridge/openapi/tree"
 // optional, if it is a schema that is referred to, or if an example of a request gives one of them. Where such a schema is
 // a part of another, as the base of a resource, they are left out as ever.
 
-// keeps tells whether the value that a schema describes keeps its readOnly properties in a request.
+// keeps reports whether the value that a schema describes keeps its readOnly properties in a request.
 func (c *Converter) keeps(n *tree.Node) bool {
 	if n.Kind() != tree.Object || n.Get("properties") == nil && n.Get("allOf") == nil && c.reference(n) == nil {
 		return false
@@ -24,7 +24,7 @@ func (c *Converter) keeps(n *tree.Node) bool {
 // maxEmptied is how many schemas an object may be composed of that is looked at.
 const maxEmptied = 64
 
-// emptied tells whether all properties that an object declares are readOnly, wherever its composition holds them.
+// emptied reports whether all properties that an object declares are readOnly, wherever its composition holds them.
 func (c *Converter) emptied(n *tree.Node) bool {
 	hidden := false
 	seen := make(map[*tree.Node]bool)

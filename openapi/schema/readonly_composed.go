@@ -3,7 +3,7 @@ package schema
 import "drawbridge/openapi/tree"
 
 // maxComposed is how many schemas that others refer to are looked at where a schema is composed of them. Chains and rings of allOf could
-// otherwise be as long as the document, and each of their schemas would be walked anew for each of the others.
+// otherwise be as long as the document, and each of their schemas would be walked again for each of the others.
 const maxComposed = 100
 
 // A hiddenNames is a set of properties that "required" must not name, because they are readOnly in a schema that applies to the same object:

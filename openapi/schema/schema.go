@@ -141,7 +141,7 @@ type Property struct {
 	Deprecated  bool
 	Example     *tree.Node // shown to the model when it is short and fits Schema, in place of the schema's own; may be nil
 	Given       *tree.Node // the value in an example of an object that has the property; not shown; may be nil
-	// Sends tells whether a value can be sent, as JSON. Examples and defaults that can't are left out. It returns the value
+	// Sends reports whether a value can be sent, as JSON. Examples and defaults that can't are left out. It returns the value
 	// that is shown as an example in its place. nil: all can be sent, and are shown as they are.
 	Sends    func(value []byte) (shown []byte, ok bool)
 	Demands  Demands

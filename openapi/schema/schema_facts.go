@@ -54,7 +54,7 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	return f
 }
 
-// besideReference finds out whether a schema says anything but a reference. It tells whether other schemas apply in place.
+// besideReference finds out whether a schema says anything but a reference. It reports whether other schemas apply in place.
 func (e *emitter) besideReference(n *tree.Node, f *schemaFacts) (composed bool) {
 	f.alone, f.annotated = f.target != nil, f.target != nil
 	composed = e.c.found[n] != nil
@@ -348,5 +348,5 @@ func (c *Converter) marksNull(n *tree.Node) bool {
 	return n.Get("nullable").Bool() || n.Get("x-nullable").Bool()
 }
 
-// acceptsNull tells whether null is plainly one of the values of a schema.
+// acceptsNull reports whether null is plainly one of the values of a schema.
 func (c *Converter) acceptsNull(n *tree.Node) bool { return c.typesOf(n)&nullType != 0 }

@@ -22,7 +22,7 @@ func Clean(raw string, max int) string {
 	return text.TruncateWords(strings.TrimSpace(cleaned(raw)), max)
 }
 
-// unclean tells whether a text that must be kept exactly, like an enum value, holds something that Clean removes.
+// unclean reports whether a text that must be kept exactly, like an enum value, holds something that Clean removes.
 func unclean(text string) bool {
 	return cleaned(text) != text
 }

@@ -6,7 +6,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// overlap tells whether ordinary values of one alternative fit another too. With oneOf they are refused, which hardly
+// overlap reports whether ordinary values of one alternative fit another too. With oneOf they are refused, which hardly
 // an author wants: of "oneOf: [{type: string, format: date}, {type: string}]" no date would be accepted, nor any object
 // of two kinds that only their discriminator keeps apart.
 //
@@ -66,7 +66,7 @@ func itemsOf(n *tree.Node) []*tree.Node {
 	return all
 }
 
-// unsaid tells whether a schema plainly accepts every value.
+// unsaid reports whether a schema plainly accepts every value.
 func (c *Converter) unsaid(n *tree.Node) bool {
 	left := maxUnsaid
 	return c.unsaidWithin(n, &left)
@@ -224,7 +224,7 @@ func (c *Converter) objectKind(n *tree.Node, o *objectKind, seen map[*tree.Node]
 	}
 }
 
-// meets tells whether two alternatives share ordinary values.
+// meets reports whether two alternatives share ordinary values.
 func (a *alternatives) meets(b *alternatives, told bool, left *int) bool {
 	*left--
 	common := a.types & b.types
@@ -238,7 +238,7 @@ func (a *alternatives) meets(b *alternatives, told bool, left *int) bool {
 	return one && other || told && (one || other)
 }
 
-// covers tells whether the smallest objects of kind b are of kind a too.
+// covers reports whether the smallest objects of kind b are of kind a too.
 func (a *objectKind) covers(b *objectKind, left *int) bool {
 	if !a.known && !b.known {
 		return false // "oneOf: [{required: [a]}, {required: [b]}]" means what it says

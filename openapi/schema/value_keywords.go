@@ -117,7 +117,7 @@ func (e *emitter) text(name string, v *tree.Node, limit int) {
 	e.refuse(v, name)
 }
 
-// sameWords tells whether a title says no more than the property's name: "Order Id" of orderId.
+// sameWords reports whether a title says no more than the property's name: "Order Id" of orderId.
 func sameWords(title, name string) bool {
 	return name != "" && letters(title) == letters(name)
 }
@@ -132,7 +132,7 @@ func letters(text string) string {
 	}, text)
 }
 
-// examples writes the values of "examples", and tells whether there was one that is short and clean. From one that is
+// examples writes the values of "examples", and reports whether there was one that is short and clean. From one that is
 // not nothing can be kept, so there is no warning: it is a matter of space. own is what the owner of the schema gives, nil
 // if nothing: it comes first, and verify takes the others back if it fits.
 func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node, x *extra) bool {
@@ -179,13 +179,13 @@ const (
 	maxValueDepth = 20
 )
 
-// Presentable tells whether a value of a document can be shown to a model as it is: it has no hidden characters (S8), no
+// Presentable reports whether a value of a document can be shown to a model as it is: it has no hidden characters (S8), no
 // numbers that can only be meant to do harm, and takes at most limit bytes of JSON.
 func Presentable(v *tree.Node, limit int) bool {
 	return v.Kind() != tree.Invalid && presentable(v, limit)
 }
 
-// presentable tells whether a value from the document can be shown as it is: no hidden characters, no numbers that can
+// presentable reports whether a value from the document can be shown as it is: no hidden characters, no numbers that can
 // only be meant to do harm, and at most limit bytes of JSON.
 func presentable(v *tree.Node, limit int) bool {
 	left := limit
@@ -384,7 +384,7 @@ func (e *emitter) count(name string, v *tree.Node) {
 	e.raw(text)
 }
 
-// isPlainCount tells whether a number is written as nearly all are: digits, as few as there can be.
+// isPlainCount reports whether a number is written as nearly all are: digits, as few as there can be.
 func isPlainCount(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {

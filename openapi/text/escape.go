@@ -12,7 +12,7 @@ var unfinished = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3}
 // longestTail is the length of the end of a text that is searched, in bytes.
 const longestTail = 256
 
-// InEscape returns the unfinished escape at the end of a text, such as \u00; "" if there is none. Line ends after it do
+// InEscape returns the unfinished escape at the end of a text, such as \u00, or "". Line ends after it do
 // not count. A file that ends in one was cut off.
 func InEscape(text []byte) string {
 	text = bytes.TrimRight(text, "\r\n")
