@@ -12,11 +12,11 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// Calls admits calls: it asks all limits that a call is subject to. It is safe for concurrent use.
+// Calls admits calls: it checks all limits that apply to a call. It is safe for concurrent use.
 type Calls struct {
 	Overload *LoadShedder
 	Rates    state.RateCounters // rate counters of tools and APIs
-	// Unaudited reports whether no call may be made, because the audit log can't be written; nil if there is none.
+	// Unaudited reports whether no call may be made because the audit log can't be written; nil without an audit log.
 	Unaudited func() bool
 }
 
@@ -25,7 +25,7 @@ type Request struct {
 	MaxCalls      int             // limit of the calls in flight
 	MemoryChecked bool            // whether an earlier [Calls.Check] of the same call has found enough memory
 	Limits        []*RateLimit    // of the tool and its API
-	Caller        *auth.Principal // whom limits per caller count; nil for an anonymous caller, who is counted by Address
+	Caller        *auth.Principal // counted by limits per caller; nil for an anonymous caller, which is counted by Address
 	Address       clientip.Key
 }
 
@@ -36,8 +36,8 @@ type Rejection struct {
 	Error   *mcp.Error // says when to retry
 }
 
-// Ticket is an admitted call. It counts against the limit of calls in flight from [Ticket.Start] to [Ticket.Stop], since
-// a call that waits for its user occupies nothing. It belongs to one goroutine at a time.
+// Ticket is an admitted call. It counts as a call in flight from [Ticket.Start] to [Ticket.Stop] only: a call that waits for its user
+// uses no capacity. It belongs to one goroutine at a time.
 type Ticket struct {
 	overload *LoadShedder
 	maxCalls int
@@ -55,12 +55,11 @@ func (a *Calls) Admit(ctx context.Context, r Request) (Ticket, *Rejection) {
 	return a.Ticket(r.MaxCalls), nil
 }
 
-// Ticket returns the ticket of a call that no client has asked for, so that neither capacity nor rates keep it from being
-// made.
+// Ticket returns the ticket of a call that no client has requested, such as a poll. Neither capacity nor rate limits refuse it.
 func (a *Calls) Ticket(maxCalls int) Ticket { return Ticket{overload: a.Overload, maxCalls: maxCalls} }
 
-// Check returns why no further call can be admitted, or nil. It counts nothing. The memory isn't looked at again if
-// memoryChecked is set: an earlier Check of the same call did.
+// Check returns why no further call can be admitted, or nil. It counts nothing. memoryChecked is set if an earlier Check of the same
+// call has measured the memory.
 func (a *Calls) Check(maxCalls int, memoryChecked bool) *Rejection {
 	if a.Unaudited != nil && a.Unaudited() {
 		return unaudited()
@@ -123,7 +122,7 @@ func unaudited() *Rejection {
 		"the gateway can't write its audit log, and makes no calls without it; nothing was sent: come again in 1 second; the operator must look at the audit log")}
 }
 
-// overloaded returns the rejection of a call that there is no capacity for.
+// overloaded returns the rejection of a call for lack of capacity.
 func overloaded(because telemetry.RefusalReason) *Rejection {
 	what := "too many calls run"
 	if because == telemetry.RefusedMemory {
@@ -141,7 +140,7 @@ func (t *Ticket) Start() *Rejection {
 	return nil
 }
 
-// Stop ends the call's part in the limit of calls in flight, if it has one.
+// Stop no longer counts the call as in flight, if it is.
 func (t *Ticket) Stop() {
 	if t.running {
 		t.running = false

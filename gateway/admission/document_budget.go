@@ -8,11 +8,11 @@ import (
 	"drawbridge/openapi"
 )
 
-// DocumentOwner has compiled documents. It is comparable.
+// DocumentOwner is an owner of compiled documents, such as a source. It is comparable.
 type DocumentOwner interface {
 	// Label names the owner to operators.
 	Label() string
-	// Leaving tells that the owner comes to its end, so that its documents don't count against others.
+	// Leaving reports whether the owner is being closed, so that its documents don't count against others.
 	Leaving() bool
 }
 
@@ -20,7 +20,7 @@ type DocumentOwner interface {
 // that doesn't fit is refused, so that no API grows until calls of the others are refused. It is safe for concurrent use.
 type DocumentBudget struct {
 	total, each int64
-	floor       int64 // granted to every document, so that large ones keep no small one out
+	floor       int64 // granted to every document, so that large documents don't exclude small ones
 	mu          sync.Mutex
 	of          map[DocumentOwner][]*openapi.API // an owner's old and new document may be the same as those of its successor
 }
@@ -106,8 +106,8 @@ func (b *DocumentBudget) Set(o DocumentOwner, all ...*openapi.API) {
 	b.of[o] = all
 }
 
-// Expect counts the bytes that an owner had in an earlier run until its document is read, so that none which is read sooner takes its
-// memory.
+// Expect counts the bytes that the document of an owner took in an earlier run until it is read, so that documents that are read sooner
+// don't take its memory.
 func (b *DocumentBudget) Expect(o DocumentOwner, bytes int64) {
 	if bytes > 0 {
 		b.Set(o, &openapi.API{Size: min(bytes, b.each)})

@@ -8,20 +8,20 @@ import (
 	"drawbridge/gateway/clientip"
 )
 
-// Caller identifies who holds memory: a principal, or an address if there is no token. A known caller may hold at most half of a
+// Caller identifies the holder of memory: a principal, or an address without a token. One caller may hold at most half of a
 // [ResponseBudget]; the zero Caller may hold all of it.
 type Caller struct {
 	Principal string
 	Address   clientip.Key
 }
 
-// share is the half of the budget that one caller may use. It exists as long as it is used.
+// share is the half of the budget that one caller may use. It exists while it is in use.
 type share struct {
 	*semaphore.Weighted
 	users int
 }
 
-// acquire waits for n bytes, first in the caller's share, so that a caller who has used it up holds up nobody else.
+// acquire waits for n bytes, first in the caller's share, so that a caller that has used up its share delays no other.
 func (b *ResponseBudget) acquire(ctx context.Context, of Caller, n int64) error {
 	own := b.joinShare(of)
 	if own != nil {
@@ -85,7 +85,7 @@ func (b *ResponseBudget) joinShare(of Caller) *share {
 	return s
 }
 
-// shareOf returns the share that a caller uses, or nil if there is none.
+// shareOf returns the share that a caller uses, or nil.
 func (b *ResponseBudget) shareOf(of Caller) *share {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// MemoryShare returns the memory that the process needs as a part of its limit, or 0 if it has none.
+// MemoryShare returns the memory that the process needs as a fraction of its limit (GOMEMLIMIT); 0 without a limit.
 func MemoryShare() float64 { return readMemory().share() }
 
-// memoryMonitor reports whether the memory that the process needs comes near to its limit (GOMEMLIMIT). Nothing runs in the background:
-// now and then one of those who ask measures it, and the others get the last result.
+// memoryMonitor reports whether the memory that the process needs is close to its limit (GOMEMLIMIT). Nothing runs in the background: a
+// caller measures it if the last measurement is too old, and the others get the last result.
 type memoryMonitor struct {
 	next   atomic.Int64 // time of the next measurement, Unix time in ns
 	short  atomic.Bool
-	cycles uint64    // of the collector, at the last measurement
+	cycles uint64    // of the garbage collector, at the last measurement
 	since  time.Time // when that number was new
 }
 
 const (
 	memoryInterval = 50 * time.Millisecond
-	// memoryThreshold is the part of the limit from which on no further calls are admitted.
+	// memoryThreshold is the fraction of the limit above which no further calls are admitted.
 	memoryThreshold = 0.85
-	// memoryStale is the time without a collection after which one is forced while calls are refused: refusing makes no garbage,
-	// so nobody would find out that memory is free again.
+	// memoryStale is the time without a garbage collection after which one is forced while calls are refused. Refusals make no garbage,
+	// so that otherwise none would run and find the memory free again.
 	memoryStale = 250 * time.Millisecond
 )
 
 func (m *memoryMonitor) check() (short bool) {
 	now := time.Now()
 	next := m.next.Load()
-	// During a measurement the time of the next one is in the far future.
+	// During a measurement, next is in the far future.
 	if now.UnixNano() < next || !m.next.CompareAndSwap(next, math.MaxInt64) {
 		return m.short.Load()
 	}
@@ -58,8 +58,8 @@ type memoryUse struct {
 
 func (u memoryUse) short() bool { return u.share() > memoryThreshold }
 
-// share is the memory that the process needs as a part of its limit, or 0 if it has none. It takes a quarter more than the last
-// collection has found alive. The heap's size says nothing: the collector uses all that the limit allows, so it may all be garbage.
+// share returns the memory that the process needs as a fraction of its limit; 0 without a limit. The heap counts as a quarter more than
+// the last collection found live. Its size is no measure: the collector uses all that the limit allows, so it may all be garbage.
 func (u memoryUse) share() float64 {
 	if u.limit >= math.MaxInt64 {
 		return 0

@@ -14,8 +14,8 @@ type LoadShedder struct {
 	memory memoryMonitor
 }
 
-// Check returns why no further call can be admitted, or "". It admits none. The memory isn't looked at again if memoryChecked is set:
-// an earlier Check of the same call did.
+// Check returns why no further call can be admitted, or "". It admits none. memoryChecked is set if an earlier Check of the same call has
+// measured the memory.
 func (s *LoadShedder) Check(maxCalls int, memoryChecked bool) telemetry.RefusalReason {
 	switch {
 	case s.calls.Load() >= int64(maxCalls):
@@ -35,16 +35,16 @@ func (s *LoadShedder) Admit(maxCalls int) telemetry.RefusalReason {
 	return ""
 }
 
-// Done ends the part of an admitted call in the limit.
+// Done no longer counts an admitted call as in flight.
 func (s *LoadShedder) Done() { s.calls.Add(-1) }
 
 // InFlight returns the number of calls that are admitted and not done.
 func (s *LoadShedder) InFlight() int64 { return s.calls.Load() }
 
-// MemoryShort reports whether the process comes near to its memory limit.
+// MemoryShort reports whether the process is close to its memory limit.
 func (s *LoadShedder) MemoryShort() bool { return s.memory.check() }
 
-// PinMemory has memory be short, or not, until unpin is called. It is for tests.
+// PinMemory sets whether memory is short until unpin is called. It is for tests.
 func (s *LoadShedder) PinMemory(short bool) (unpin func()) {
 	s.memory.short.Store(short)
 	s.memory.next.Store(math.MaxInt64)

@@ -53,7 +53,7 @@ func newGroupRateLimits(c *config.Config) (all []*RateLimit) {
 		}
 		of := kind{r.Rate.Frequency, r.AtOnce()}
 		made := tables[of]
-		if made == nil { // what is said of two of a kind is the same
+		if made == nil { // two limits of a kind have the same headers and errors
 			made = newRateLimit(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
 			tables[of] = made
 		}

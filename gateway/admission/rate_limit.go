@@ -16,20 +16,20 @@ import (
 type RateLimit struct {
 	reason    telemetry.RefusalReason
 	limit     state.Limit
-	whose     string // for the client: "of this caller"
+	whose     string // what is limited, for the client: "requests of this caller"
 	key       string
 	perCaller bool
 	policy    []string   // values of the header RateLimit-Policy
-	left      [][]string // values of the header RateLimit, by what is left
+	left      [][]string // values of the header RateLimit, by the number of remaining requests
 }
 
-// maxTabulated is the largest number of requests left that a client is told. The values of the header are made beforehand, so that
-// telling costs nothing, and beyond a thousand nobody counts.
+// maxTabulated is the largest number of remaining requests that the header RateLimit shows. Its values are made beforehand, so that
+// requests don't format them.
 const maxTabulated = 1000
 
 func newRateLimit(interval time.Duration, burst int, because telemetry.RefusalReason, whose, key string) *RateLimit {
 	r := &RateLimit{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
-	// After the window all of the quota is there again: that is how the draft's terms stand for rate and burst.
+	// After the window the whole quota is available again: the draft's terms for rate and burst.
 	r.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", r.name(), burst, seconds(interval*time.Duration(burst)))}
 	return r
 }
@@ -46,7 +46,7 @@ func (r *RateLimit) tabulate() *RateLimit {
 // Limit returns the interval and the burst.
 func (r *RateLimit) Limit() state.Limit { return r.limit }
 
-// Key returns the name of the counter. If the rate is PerCaller, the caller's name has to follow.
+// Key returns the name of the counter. If the limit is PerCaller, the name of the caller must be appended.
 func (r *RateLimit) Key() string { return r.key }
 
 // PerCaller reports whether each caller has a counter of its own.
@@ -59,7 +59,7 @@ func (r *RateLimit) header(left int, reset time.Duration) string {
 	return `"` + r.name() + `";r=` + strconv.Itoa(left) + ";t=" + strconv.FormatInt(seconds(reset), 10)
 }
 
-// SetHeader shows how many requests are left in the header of a response. The rate must be one of [RequestRateLimits].
+// SetHeader sets the RateLimit headers of a response with left remaining requests. The limit must be one of [RequestRateLimits].
 func (r *RateLimit) SetHeader(h http.Header, left int) {
 	h["Ratelimit-Policy"] = r.policy
 	h["Ratelimit"] = r.left[min(left, len(r.left)-1)]
@@ -67,7 +67,7 @@ func (r *RateLimit) SetHeader(h http.Header, left int) {
 
 // Refuse returns the error for a request that the decision doesn't allow, and the reason to count it under.
 func (r *RateLimit) Refuse(d state.Decision) (*mcp.Error, telemetry.RefusalReason) {
-	if d.Uncounted { // this caller may not be too fast at all
+	if d.Uncounted { // the rate of this caller is unknown
 		return mcp.RetryLater(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter)),
 			telemetry.RefusedUncounted
 	}
@@ -81,7 +81,7 @@ func (r *RateLimit) Refuse(d state.Decision) (*mcp.Error, telemetry.RefusalReaso
 // seconds rounds up.
 func seconds(d time.Duration) int64 { return max(1, int64(math.Ceil(d.Seconds()))) }
 
-// inWords says how long to wait.
+// inWords returns a waiting time in words.
 func inWords(d time.Duration) string {
 	n, unit := seconds(d), "second"
 	if n > 120 {

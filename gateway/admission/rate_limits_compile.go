@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// RequestRateLimits are the rate limits of one configuration that hold for all requests. A nil rate is no limit.
+// RequestRateLimits are the rate limits of one configuration that apply to all requests. A nil limit is off.
 type RequestRateLimits struct {
 	Address, Principal *RateLimit
 	groups             []*RateLimit
@@ -45,10 +45,10 @@ func NewCallRateLimits(tool string, toolRate *config.CallRate, api string, apiRa
 	return all
 }
 
-// maxPrincipalKey is the maximum number of bytes of a name that a counter keeps.
+// maxPrincipalKey is the maximum size in bytes of a name that is used as it is; longer ones are hashed.
 const maxPrincipalKey = 256
 
-// PrincipalKey returns the name of a principal's counter. Nobody but a trusted issuer can make two of the same name.
+// PrincipalKey returns the name of a principal's counter. Only a trusted issuer could make two principals with the same name.
 func PrincipalKey(principal string) string {
 	if len(principal) > maxPrincipalKey {
 		return "#" + digest(principal)
@@ -56,7 +56,7 @@ func PrincipalKey(principal string) string {
 	return principal
 }
 
-// digest shortens a name.
+// digest returns a hash of a name.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

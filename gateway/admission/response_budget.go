@@ -18,7 +18,7 @@ var (
 	ErrBudgetExhausted  = errors.New("no room for one more large answer to the same request")
 )
 
-// ResponseBudget is the memory that large responses may hold together. It is safe for concurrent use.
+// ResponseBudget is the memory that all large responses together may hold. It is safe for concurrent use.
 type ResponseBudget struct {
 	capacity int64
 	memory   *semaphore.Weighted // nil if the budget is unlimited
@@ -35,7 +35,7 @@ func NewResponseBudget(capacity int64) *ResponseBudget {
 	return b
 }
 
-// Limited reports whether responses need reservations at all.
+// Limited reports whether large responses need reservations.
 func (b *ResponseBudget) Limited() bool { return b.memory != nil }
 
 // Capacity returns the size of the budget in bytes, or 0 if it is unlimited.

@@ -18,13 +18,14 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Callback is how a service tells by itself that a job has ended: it calls a URL that stands in an argument. It is immutable.
+// Callback describes how a service reports the end of a job by itself: it calls a URL that the gateway sends in an argument. It is
+// immutable.
 type Callback struct {
-	// Argument is the name of the argument that is the URL.
+	// Argument is the name of the argument that carries the URL.
 	Argument string
 	// Given is the operation as callers see it, without that argument.
 	Given *openapi.Operation
-	// MaxBody is the most bytes of the body that the service sends.
+	// MaxBody is the maximum size in bytes of the body that the service sends.
 	MaxBody int64
 
 	signature *signature // nil if bodies are not signed
@@ -84,12 +85,12 @@ func callbackArgument(op *openapi.Operation) (argument string, err error) {
 	return argument, nil
 }
 
-// Arguments returns arguments with the URL that the service calls.
+// Arguments returns the arguments of a call with the URL that the service is to call.
 func (cb *Callback) Arguments(args json.RawMessage, url string) json.RawMessage {
 	return jsonscan.WithString(args, cb.Argument, url)
 }
 
-// Verify reports whether a body is signed as it has to be. It always is where no signature is configured.
+// Verify reports whether a body has the configured signature. Without one, every body passes.
 func (cb *Callback) Verify(h http.Header, body []byte) bool {
 	s := cb.signature
 	if s == nil {

@@ -12,33 +12,34 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Definition is what is known of the jobs that calls of one operation begin. It is immutable once its constructor has
-// returned.
+// Definition describes the jobs that calls of one operation begin: how to recognize one, where its state and result are, and which
+// requests there are. It is immutable once its constructor has returned.
 type Definition struct {
-	// Declared says that the configuration describes the jobs. Otherwise only an answer of 202 begins one.
+	// Declared reports whether the configuration describes the jobs. Otherwise only a 202 response begins one.
 	Declared bool
-	// Never says that no answer begins a job.
+	// Never reports whether no response begins a job.
 	Never bool
-	// Status, Result and Cancel are the requests about a job; nil if there is none of its own.
+	// Status, Result and Cancel are the requests that ask for the state, fetch the result and cancel; nil for one that is not described.
+	// Without Status, the state is asked for at the job's URL.
 	Status, Result, Cancel *Request
-	// HasState says that the configuration names the place or the words of the state.
+	// HasState reports whether the configuration names the member with the state, or its words.
 	HasState bool
-	// Interval is the shortest time between two questions for the state, Wait how long a call waits for the end, TTL how long a
-	// task is known.
+	// Interval is the minimum time between two polls, Wait the time that a call waits for the end, TTL the lifetime of a task.
 	Interval, Wait, TTL time.Duration
-	// RequiresTasks says that a client without the tasks extension is refused.
+	// RequiresTasks reports whether clients without the tasks extension are refused.
 	RequiresTasks bool
-	// Questions say how jobs ask the user; nil if they ask nothing.
+	// Questions describes how jobs ask the user; nil if they don't.
 	Questions *Questions
-	// Callback says how the service tells the end by itself; nil if it does not.
+	// Callback describes how the service reports the end by itself; nil if it doesn't.
 	Callback *Callback
-	// FromDocument says that links or an extension of the document describe the jobs.
+	// FromDocument reports whether links or an extension of the document describe the jobs.
 	FromDocument bool
-	// Anywhere says that the operator's rule names where URLs stand, so that they need not be below the base URL.
+	// Anywhere reports whether the URLs of a job may be anywhere at the origin, not only below the base URL: the operator's rule names
+	// the members that have them.
 	Anywhere bool
 
-	location               string   // JSON Pointer to the job's URL in the answer; "" if it stands in the headers
-	states                 []string // JSON Pointers to the word for the state, best first; so are those below
+	location               string   // JSON Pointer to the job's URL in the response; "" if it is in a header
+	states                 []string // JSON Pointers to the word for the state, the preferred one first; likewise those below
 	progress, total        []string
 	message                []string
 	output, resultLocation []string
@@ -47,7 +48,7 @@ type Definition struct {
 
 // Error is a fault in the settings of a job.
 type Error struct {
-	Key string // the path from the job, or from the request that it is of
+	Key string // the path of the key below the job, or below the key of one of its requests
 	err error
 }
 
@@ -57,7 +58,7 @@ func (e *Error) Error() string { return e.Key + ": " + e.err.Error() }
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.err }
 
-// Guess returns the definition of jobs that nothing describes: an answer of 202 that names a place begins one.
+// Guess returns the definition of jobs that nothing describes: a 202 response that names a status URL begins one.
 func Guess() *Definition {
 	return undeclared(Links{}, false)
 }
@@ -74,8 +75,8 @@ func undeclared(links Links, fromDocument bool) *Definition {
 	return d
 }
 
-// New compiles what a rule or a document says of the jobs of an operation; c is nil if they say nothing. find finds the operations
-// that it names. The errors are [*Error]s, joined.
+// New compiles the settings that a rule or the document has for the jobs of an operation; c is nil without settings. find finds the
+// operations that the settings name. The errors are [*Error]s, joined.
 func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, find Finder) (*Definition, error) {
 	d := &Definition{Declared: c != nil, words: commonWords(), FromDocument: fromDocument}
 	if c == nil {
@@ -88,7 +89,8 @@ func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, f
 	return d, errors.Join(d.setRequests(c, links, find), d.setQuestions(c, find), d.setCallback(c, op))
 }
 
-// setPlaces sets where answers have the URL, the state and the result of a job: where the settings say, else at the usual places.
+// setPlaces sets the members of responses that have the URL, the state and the result of a job: those of the settings, else the usual
+// ones.
 func (d *Definition) setPlaces(c *config.Job) {
 	places := func(own config.Pointer, usual ...string) []string {
 		if own != "" {
@@ -180,7 +182,7 @@ func (d *Definition) HasRequests() bool {
 	return d.Status != nil || d.Result != nil || d.Cancel != nil || d.Questions != nil
 }
 
-// Names reports whether the operator's rule names an operation as the one that tells of the job.
+// Names reports whether the operator's rule names an operation as the one that returns the state or the result.
 func (d *Definition) Names(op *openapi.Operation) bool {
 	for _, r := range []*Request{d.Status, d.Result} {
 		if r != nil && r.Named && r.Operation == op {
@@ -195,10 +197,10 @@ func (d *Definition) CanCancel(h *Handle) bool {
 	return d.Cancel != nil && (h.Cancel != nil || d.Cancel.Operation == nil && h.URL != nil)
 }
 
-// Pause is the time to the next question for the state; asked is what the service asks for, 0 if it does not.
+// Pause returns the time until the next poll. asked is the time that the service asks for (Retry-After), or 0.
 func (d *Definition) Pause(asked time.Duration) time.Duration { return max(asked, d.Interval) }
 
-// HasOutput reports whether a body has the result of a job in it, or names its place.
+// HasOutput reports whether a body contains the result of a job, or its URL.
 func (d *Definition) HasOutput(body []byte) bool {
 	return d.Output(body) != nil || firstAt(body, d.resultLocation) != nil
 }

@@ -17,40 +17,40 @@ const (
 	maxArguments = 2048 // bytes of the arguments of all requests about a job
 )
 
-// Handle is what is needed to ask about one job.
+// Handle is the data with which the state of one job is asked for: its URLs, and the arguments of its requests.
 type Handle struct {
 	URL    *url.URL // nil if the job has none
 	Result *url.URL // where the result will be; nil if that is not known yet
 	// Status, Fetch, Cancel and Answer are the arguments of the requests that have operations.
 	Status, Fetch, Cancel, Answer json.RawMessage
-	// Plain says that a body with an unknown word for the state, or without one, is the result: the URL is that of the thing
-	// that is made.
+	// Plain reports whether a body with an unknown word for the state, or without one, is the result: the URL is that of the
+	// resource that the job creates.
 	Plain bool
-	// Target is the URL that the call was sent to, without its query: cached answers of it are stale when the job has ended; nil
-	// if there are none.
+	// Target is the URL that the call was sent to, without its query. Its cached responses are stale when the job has ended. It is
+	// nil if none can be cached.
 	Target *url.URL
-	// Origin is the URL whose origin is asked, and no other. URLs of the job stand below Base; anywhere if it is nil.
+	// Origin is the URL whose origin all requests go to. URLs of the job are below Base, or anywhere if Base is nil.
 	Origin, Base *url.URL
 }
 
-// Answer is an answer of 2xx that may have begun a job.
+// Answer is a 2xx response that may have begun a job.
 type Answer struct {
 	Operation *openapi.Operation
 	Arguments []byte // of the call, JSON
 	Response  *http.Response
 	Location  string // the header of that name, as it came
-	Body      []byte // JSON; nil if the answer is none
+	Body      []byte // nil unless it is JSON
 	Base      *url.URL
 	Target    *url.URL // see [Handle.Target]
-	// HasCallback says that the service will tell the end by itself.
+	// HasCallback reports whether the service will report the end by itself.
 	HasCallback bool
 }
 
-// placeHeaders name the job's URL, the best first: the first two are Azure's and lead to a state, while Location leads to a state
+// placeHeaders are the headers with the job's URL, the preferred one first: the first two are Azure's and lead to a state, while Location leads to a state
 // or to a result.
 var placeHeaders = [...]string{"Operation-Location", "Azure-Asyncoperation", "Location"}
 
-// Begun returns the handle of the job that an answer has begun; nil if there is none, or none that may be asked about.
+// Begun returns the handle of the job that a response has begun. It is nil if none has begun, or none that requests may be sent for.
 func (d *Definition) Begun(a *Answer) *Handle {
 	if a.Response.Request == nil || a.Base == nil {
 		return nil
@@ -76,7 +76,7 @@ func (d *Definition) Begun(a *Answer) *Handle {
 	}
 	hasStatus := h.Status != nil
 	if hasStatus {
-		h.Plain = false // the operation tells a state
+		h.Plain = false // the operation returns a state
 	}
 	switch {
 	case !complete || !hasStatus && h.URL == nil && !a.HasCallback || h.URL == nil && d.Cancel != nil && d.Cancel.Operation == nil:
@@ -87,7 +87,7 @@ func (d *Definition) Begun(a *Answer) *Handle {
 	return h
 }
 
-// findURLs sets the URLs of a job that its answer names.
+// findURLs sets the URLs of a job that the response names.
 func (d *Definition) findURLs(h *Handle, a *Answer) {
 	if d.location != "" {
 		h.URL = h.Resolve(jsonscan.StringAt(a.Body, d.location))
@@ -110,7 +110,7 @@ func (d *Definition) findURLs(h *Handle, a *Answer) {
 	}
 }
 
-// BaseOf returns what URLs of jobs are below: the API's base URL, or nil if the operator's rule says where they stand.
+// BaseOf returns the URL that the URLs of jobs must be below: the API's base URL, or nil with [Definition].Anywhere.
 func (d *Definition) BaseOf(base *url.URL) *url.URL {
 	if d.Anywhere {
 		return nil
@@ -118,8 +118,8 @@ func (d *Definition) BaseOf(base *url.URL) *url.URL {
 	return base
 }
 
-// ResultIn returns the place of the result: the one that a body names if it may be asked, else that of the handle; nil if none is
-// known.
+// ResultIn returns the URL of the result: the one that a body names if requests may go there, else that of the handle; nil if
+// neither is known.
 func (d *Definition) ResultIn(h *Handle, body []byte) *url.URL {
 	for _, pointer := range d.resultLocation {
 		if u := h.Resolve(jsonscan.StringAt(body, pointer)); u != nil {
@@ -129,8 +129,8 @@ func (d *Definition) ResultIn(h *Handle, body []byte) *url.URL {
 	return h.Result
 }
 
-// Resolve returns the URL that an answer names if it is of the handle's origin and below its base, for credentials are for
-// nobody else (E4); nil if it is not, or is no URL.
+// Resolve returns the URL that a response names if it has the origin of the handle and is below its base, since credentials go
+// nowhere else (E4). Otherwise it returns nil.
 func (h *Handle) Resolve(text string) *url.URL {
 	if text == "" || len(text) > maxURL {
 		return nil
@@ -177,7 +177,7 @@ func Below(base, u *url.URL) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// JSONOf returns the JSON text that an answer is; nil if it is none.
+// JSONOf returns the body of a response if it is one JSON text, else nil.
 func JSONOf(parts []answer.Part) []byte {
 	if len(parts) != 1 {
 		return nil

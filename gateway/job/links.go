@@ -8,11 +8,11 @@ import (
 	"drawbridge/openapi"
 )
 
-// Links are the requests about a job that the links of its document describe; nil if there is none, or it is not clear which.
+// Links are the requests about a job that links of the document describe. One is nil if no link, or more than one, describes it.
 type Links struct{ Status, Result, Cancel *Request }
 
-// LinksOf finds the requests about the jobs of an operation among its links. The status is the only one whose operation is GET,
-// or else the only one whose name says so; the others are known by their names, and DELETE cancels.
+// LinksOf finds the requests about the jobs of an operation among its links. The status request is the only GET, or else the only
+// GET with a word such as "status" in its name. The others are recognized by their names; a DELETE cancels.
 func LinksOf(op *openapi.Operation, all []*openapi.Operation, choice func(*openapi.Operation) *credential.Choice) (found Links) {
 	var looks, states, results, cancels []*Request
 	for i := range op.Links {
@@ -55,7 +55,7 @@ func hasWord(name string, words ...string) bool {
 	return false
 }
 
-// only returns the only one of the requests; nil if there are none, or several.
+// only returns the request if there is exactly one, else nil.
 func only(requests []*Request) *Request {
 	if len(requests) != 1 {
 		return nil
@@ -63,7 +63,7 @@ func only(requests []*Request) *Request {
 	return requests[0]
 }
 
-// OnlyAccepted reports whether all links of an operation stand at the answer 202, so that they can be meant for a job.
+// OnlyAccepted reports whether all links of an operation belong to the response 202, so that they can describe a job.
 func OnlyAccepted(op *openapi.Operation) bool {
 	for i := range op.Links {
 		if op.Links[i].Status != "202" {

@@ -13,15 +13,15 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// Limits of what a job may ask at once.
+// Limits of the questions that a job may ask at once.
 const (
 	maxQuestions   = 20
 	MaxQuestionKey = 128 // bytes
 )
 
-// Questions say how jobs ask the user. They are immutable.
+// Questions describes how jobs ask the user. It is immutable.
 type Questions struct {
-	// Answer is the request that brings the service an answer.
+	// Answer is the request that sends the service an answer.
 	Answer *Request
 
 	list, key, message, schema string // JSON Pointers
@@ -52,7 +52,7 @@ func newQuestions(c *config.JobQuestions, find Finder) (*Questions, error) {
 	return q, err
 }
 
-// read returns the questions in a body. refused says why a question is not passed on, "" if all are. redact takes secrets out of
+// read returns the questions in a body. refused is the reason why a question is not passed on, or "". redact removes secrets from
 // texts.
 func (q *Questions) read(body []byte, redact func(string) string) (all []Question, refused string) {
 	if q == nil || body == nil {
@@ -84,7 +84,7 @@ func (q *Questions) read(body []byte, redact func(string) string) (all []Questio
 	return all, refused
 }
 
-// textAt returns the text or number at a place, or "".
+// textAt returns the string or number at a pointer, or "".
 func textAt(data []byte, pointer string) string {
 	switch v := jsonscan.At(data, pointer); jsonscan.KindOf(v) {
 	case jsonscan.String:
@@ -96,8 +96,7 @@ func textAt(data []byte, pointer string) string {
 	}
 }
 
-// Elicit returns the request to the client, in the name of the tool, which is subject. refused says what was wrong with the last
-// answer; "" if there was none.
+// Elicit returns the request to the client. subject names the tool that asks. refused is the fault of the last answer, or "".
 func (q *Question) Elicit(subject, refused string) mcp.InputRequest {
 	message := subject + " asks: " + q.Message
 	if refused != "" {
@@ -107,7 +106,7 @@ func (q *Question) Elicit(subject, refused string) mcp.InputRequest {
 	return mcp.InputRequest{Key: q.Key, Kind: mcp.ElicitForm, Params: append(append(params, `,"requestedSchema":`...), q.Schema...)}
 }
 
-// Validate returns the members of an answer that were asked for. The error is for the user.
+// Validate returns the members of an answer that the question asks for. The error is for the user.
 func (q *Question) Validate(content []byte) ([]byte, error) {
 	return elicit.ServiceAnswer(q.Schema, content)
 }

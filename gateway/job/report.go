@@ -21,16 +21,16 @@ const (
 	maxRead = 4 << 10
 )
 
-// Report is what a body says of a job.
+// Report is the state of a job as a response describes it.
 type Report struct {
 	State           State
 	Word            string // the service's word for the state
 	Message         string
-	Progress, Total float64    // 0 if the body does not say
+	Progress, Total float64    // 0 if unknown
 	Questions       []Question // that wait for answers of the user
 }
 
-// Read returns what a body says of a job; the zero Report if body is nil. hide takes secrets out of texts.
+// Read reads the report in a body; it is zero if body is nil. hide removes secrets from texts.
 func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
 	if body == nil {
 		return r
@@ -85,7 +85,7 @@ func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
 	return r
 }
 
-// Text is what a report says in words: the message, else the word for the state.
+// Text returns the message, else the service's word for the state.
 func (r *Report) Text() string {
 	if r.Message != "" {
 		return r.Message

@@ -22,19 +22,18 @@ type Request struct {
 	Method    string
 	// Credential authenticates a request that has an operation.
 	Credential *credential.Choice
-	// Linked says that a link of the document describes the request, which is no promise.
+	// Linked reports whether a link of the document describes the request. Such a link may be wrong, so a job is used without it too.
 	Linked bool
-	// Named says that the operator's rule names the request.
+	// Named reports whether the operator's rule names the request.
 	Named bool
 
 	bind map[string]openapi.Expression // arguments of the operation
 }
 
-// Finder returns the operation of the API with an operationId, nil if there is none; what authenticates it; and the arguments
-// that rules fill in, whatever a request binds.
+// Finder returns the operation of the API with an operationId, or nil; its credential; and the arguments that rules fill in.
 type Finder func(id string) (op *openapi.Operation, choice *credential.Choice, filled []string)
 
-// newRequest compiles a request; own are arguments that it gets besides those that it binds.
+// newRequest compiles a request. own are arguments that the caller adds to those that it binds.
 func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, error) {
 	if o.Operation == "" {
 		return &Request{Method: cmp.Or(string(o.Method), http.MethodGet)}, nil
@@ -73,13 +72,13 @@ func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, e
 	return r, errors.Join(errs...)
 }
 
-// orDefault returns a choice of no credential set where an operation has none: the API's default authenticates the request,
-// whatever authenticates the call that began the job.
+// orDefault returns a choice of no credential set for an operation without a choice: the API's default credential authenticates the
+// request, even if the call that began the job had another one.
 func orDefault(choice *credential.Choice) *credential.Choice {
 	return cmp.Or(choice, &credential.Choice{})
 }
 
-// arguments returns the arguments of a request, without those that the exchange does not have; complete says that it has all.
+// arguments evaluates the bound arguments on an exchange. Those without a value are left out; complete reports whether all have one.
 func (r *Request) arguments(x *openapi.Exchange) (text json.RawMessage, complete bool) {
 	text, complete = json.RawMessage("{"), true
 	for argument, e := range r.bind {
@@ -97,8 +96,7 @@ func (r *Request) arguments(x *openapi.Exchange) (text json.RawMessage, complete
 	return append(text, '}'), complete
 }
 
-// Complete adds to the arguments that were known when the job began those that stand in the body that says that it has
-// succeeded.
+// Complete adds arguments to those that were known when the job began: those whose values are in the body that reports success.
 func (r *Request) Complete(known json.RawMessage, body []byte) json.RawMessage {
 	missing := &Request{bind: map[string]openapi.Expression{}}
 	for argument, e := range r.bind {

@@ -2,23 +2,23 @@ package job
 
 import "net/http"
 
-// State is where a job stands.
+// State is the state of a job.
 type State uint8
 
 // States of a job.
 const (
-	Unknown State = iota // the answer has no word for it, or one that is not known
+	Unknown State = iota // the response has no word for it, or an unknown one
 	Working
 	Succeeded
 	Failed
 	Cancelled
 )
 
-// Ended reports whether a job in this state goes on no more.
+// Ended reports whether the state is final.
 func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cancelled }
 
-// commonWords are the words for states that services have in common, as [config.PlainWord] gives them: those of Azure and
-// Google, of queues. "active" and "new" are not among them: things that a job makes have these states for ever.
+// commonWords returns common words for states, in the form of [config.PlainWord]: those of Azure, of Google and of queues. "active"
+// and "new" are not among them, because resources that a job creates keep these states.
 func commonWords() map[string]State {
 	words := map[string]State{}
 	for state, list := range map[State][]string{
@@ -37,5 +37,5 @@ func commonWords() map[string]State {
 	return words
 }
 
-// IsElsewhere reports whether a status code says that the result of a job is elsewhere.
+// IsElsewhere reports whether a status code refers to another URL for the result of a job (RFC 9110, sections 15.4.3 and 15.4.4).
 func IsElsewhere(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }

@@ -10,20 +10,21 @@ import (
 
 // The pace of [DefaultBodyPace] (H7).
 const (
-	// BodyStall is how long a body may stand still.
+	// BodyStall is the maximum time without a byte of a body.
 	BodyStall = 10 * time.Second
-	// bodyGrace is how long a body may come at any pace. One that waits costs less than its answer, and its client comes again: there is no hurry.
+	// bodyGrace is the time in which a body may arrive at any rate. A waiting body costs less than an error and the retry after it.
 	bodyGrace = 30 * time.Second
-	// bodyRate is the least bytes a second, on average, of a body that takes longer.
+	// bodyRate is the minimum average rate, in bytes a second, of a body that takes longer.
 	bodyRate = 240
 )
 
-// BodyPace bounds how slowly the body of a request may come: with a length or in chunks, over HTTP/1, TLS or HTTP/2. Reading one that is slower fails with
-// [os.ErrDeadlineExceeded], which a handler answers with 408. Also a body that no handler reads is bounded: net/http reads it before it answers.
+// BodyPace is the minimum pace of request bodies: with a length or in chunks, over HTTP/1, TLS or HTTP/2. Reading a slower one fails
+// with [os.ErrDeadlineExceeded], which a handler answers with 408. A body that no handler reads is bounded too, because net/http reads it
+// before it responds.
 type BodyPace struct {
 	Stall, Grace time.Duration
 	Rate         int64 // bytes a second
-	// GaveUp is told of each body that was too slow; nil if nobody is to be told.
+	// GaveUp is called for each body that is too slow; it may be nil.
 	GaveUp func()
 }
 
@@ -32,7 +33,7 @@ func DefaultBodyPace(gaveUp func()) BodyPace {
 	return BodyPace{Stall: BodyStall, Grace: bodyGrace, Rate: bodyRate, GaveUp: gaveUp}
 }
 
-// Handler holds the bodies of requests to the pace. No other handler sets deadlines for reading.
+// Handler applies the pace to the bodies of requests. No other handler sets read deadlines.
 func (p BodyPace) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
@@ -50,7 +51,7 @@ type pacedBody struct {
 	pace    *BodyPace
 	control *http.ResponseController
 	begin   time.Time
-	end     time.Time // by which all must be there; zero if there is no such time
+	end     time.Time // deadline for the whole body; zero: none
 	size    int64     // bytes so far
 	late    bool
 }
@@ -83,10 +84,10 @@ func (b *pacedBody) extend(now time.Time) {
 	b.deadline(next)
 }
 
-// deadline sets the time until which the next bytes must come. Where the writer has no deadlines, as in a test, there is nothing to guard.
+// deadline sets the read deadline. A writer without deadlines, as in tests, is not bounded.
 func (b *pacedBody) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
-// HurryBody gives the body of a request so much time to come, for one who reads it before the request is refused.
+// HurryBody limits the time in which the rest of a body must arrive, for a handler that reads it before it refuses the request.
 func HurryBody(r *http.Request, within time.Duration) {
 	if b, ok := r.Body.(*pacedBody); ok {
 		now := time.Now()

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// Conn is a connection of a [Listener], which knows how far its client has come with a request and gives its place back when it is closed. Like each
-// [net.Conn] it is safe for concurrent use.
+// Conn is a connection of a [Listener]. It tracks the stage of its current request, and its slot is free again when it is closed. Like
+// every [net.Conn] it is safe for concurrent use.
 type Conn struct {
 	net.Conn
 	listener *Listener
@@ -22,25 +22,25 @@ type Conn struct {
 	close    sync.Once
 }
 
-// stage is how far a connection has come.
+// stage is the stage of a connection. [Listener.Drain] closes connections in one of the first three.
 type stage int32
 
 const (
-	silent      stage = iota // nothing was sent yet
-	resting                  // nothing was sent since the last answer
-	parked                   // resting, outside of the server
-	sending                  // a part of a request's head was sent, or of what TLS and HTTP/2 begin with
+	silent      stage = iota // the client has sent nothing yet
+	resting                  // idle: nothing was sent since the last response
+	parked                   // idle, and not held by the http.Server
+	sending                  // a part of a request's head, of the TLS handshake or of the HTTP/2 preface was sent
 	served                   // a request is served, over HTTP/1
 	multiplexed              // HTTP/2
-	hijacked                 // the server has given it away
-	late                     // it was given up, since it sent no request in time
+	hijacked                 // the server no longer owns it
+	late                     // it timed out without a request
 )
 
 func (c *Conn) at() stage                { return stage(c.stage.Load()) }
 func (c *Conn) to(s stage)               { c.stage.Store(int32(s)) }
 func (c *Conn) turn(from, to stage) bool { return c.stage.CompareAndSwap(int32(from), int32(to)) }
 
-// connOf returns the connection of a listener that the server has, with TLS or without; nil if it is none.
+// connOf returns the connection of a listener behind a connection of the server, with TLS or without, or nil.
 func connOf(conn net.Conn) *Conn {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -72,11 +72,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom writes the bytes of r. net/http looks for it, so that a long text passes none of its buffers.
+// ReadFrom writes the bytes of r. net/http uses it, so that long bodies bypass its buffers.
 func (c *Conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// CloseWrite tells the client that there is no more to come. net/http looks for it before it closes a connection whose request it has not read to its
-// end, so that the client reads the answer before its connection fails.
+// CloseWrite sends the client the end of the stream. net/http uses it before it closes a connection whose request it has not read
+// completely, so that the client reads the response before its connection fails.
 func (c *Conn) CloseWrite() error {
 	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()

@@ -8,27 +8,28 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Reason is why a connection, or a request over HTTP/2, is refused.
+// Reason is the reason why a connection, or a request over HTTP/2, is refused.
 type Reason string
 
 const (
-	// TooMany tells that as many are open as the gateway takes.
+	// TooMany: the limit of all connections is reached.
 	TooMany Reason = "connections"
-	// TooManyOfAddress tells that one address has as many as it may have.
+	// TooManyOfAddress: the limit of one address is reached.
 	TooManyOfAddress Reason = "address_connections"
-	// ShortOfMemory tells that memory is short and an address has more than a few.
+	// ShortOfMemory: memory is short, and the address has more than a few.
 	ShortOfMemory Reason = "memory"
 )
 
 // Options are the dependencies of a [Limiter].
 type Options struct {
-	// Limits returns how many connections may be open, in total and of one address.
+	// Limits returns the maximum numbers of open connections, in total and per address.
 	Limits func() (total, perAddress int)
-	// Key returns the network that a peer counts for. The zero value counts in the total alone: peers on loopback, and proxies that stand for many.
+	// Key returns the network that a peer is counted under. With the zero value it counts in the total only: peers on loopback, and
+	// proxies with many clients.
 	Key func(netip.Addr) netip.Prefix
-	// Refused is told of each connection that is refused.
+	// Refused is called for each connection that is refused.
 	Refused func(because Reason, from net.Addr)
-	// Panicked is told of a panic while a connection was accepted, which costs that connection alone.
+	// Panicked is called for a panic while a connection is accepted, which ends only that connection.
 	Panicked func(what string, v any)
 	Metrics  prometheus.Registerer
 }
@@ -44,22 +45,22 @@ type Limiter struct {
 	conns      map[*Conn]struct{} // open connections of all listeners
 }
 
-// NewLimiter makes a limiter that has nothing to count yet.
+// NewLimiter returns a limiter without connections.
 func NewLimiter(o Options) *Limiter {
 	l := &Limiter{o: o, perAddress: make(map[netip.Prefix]int), conns: make(map[*Conn]struct{})}
 	l.metrics = newMetrics(l, o.Metrics)
 	return l
 }
 
-// Held returns how many connections and requests of an address are counted, and how many in total.
+// Held returns the numbers of counted connections and requests, of an address and in total.
 func (l *Limiter) Held(key netip.Prefix) (ofAddress, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.perAddress[key], l.open
 }
 
-// take counts one more, or returns why it is refused; "" if it was counted. One address that has too many is told apart from too many in total: the former
-// is somebody's fault, the latter wants more replicas.
+// take counts one more, or returns why it is refused; "" if it was counted. Too many from one address is a reason of its own, because
+// that client is at fault, while too many in total requires more replicas.
 func (l *Limiter) take(key netip.Prefix) Reason {
 	total, perAddress := l.o.Limits()
 	l.mu.Lock()
@@ -122,7 +123,7 @@ func (l *Limiter) admit(of *Listener, conn net.Conn) (c *Conn) {
 	return c
 }
 
-// leave gives back the place of a connection that was closed.
+// leave frees the slot of a closed connection.
 func (l *Limiter) leave(c *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +131,7 @@ func (l *Limiter) leave(c *Conn) {
 	l.giveBackLocked(c.key)
 }
 
-// AddressOf returns the address at the other end of a connection; the zero value for what has none, such as a socket in the file system.
+// AddressOf returns the IP address of the peer of a connection; the zero value for a peer without one, such as that of a Unix socket.
 func AddressOf(a net.Addr) netip.Addr {
 	var peer netip.AddrPort
 	if tcp, ok := a.(*net.TCPAddr); ok {

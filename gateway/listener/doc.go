@@ -1,6 +1,6 @@
-// Package listener stands between the sockets of clients and net/http's server: it refuses connections, and requests over HTTP/2, above a limit, follows the
-// others until service ends, and bounds how slowly the body of a request may come.
+// Package listener accepts connections for net/http's server. It refuses connections, and requests over HTTP/2, above a limit, tracks
+// the others until they are drained at shutdown, and enforces a minimum pace of request bodies.
 //
-// It reads nothing of a request and answers none: net/http does. The rule that must not be broken: Accept waits for nothing but the next connection. One
-// that is too many is closed at once, and what a connection sends, or doesn't send, never holds up those behind it.
+// It does not parse requests or write responses: net/http does. The rule that must not be broken: Accept waits only for the next
+// connection. One above the limit is closed at once, and a slow client never delays the connections after it.
 package listener

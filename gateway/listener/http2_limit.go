@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// fewSlots is how many connections, and requests over HTTP/2, an address may have when memory is short and it asks for one more of these.
+// fewSlots is the number of connections and HTTP/2 requests above which an address gets no more HTTP/2 requests while memory is short.
 const fewSlots = 16
 
 // HTTP2Options are the dependencies of [Limiter.HTTP2].
 type HTTP2Options struct {
-	// Key returns the network of the caller that a request counts for, as [Options].Key does for a peer.
+	// Key returns the network that a request is counted under, as [Options].Key does for a peer.
 	Key func(*http.Request) netip.Prefix
-	// ShortOfMemory reports whether an address may have a few requests only.
+	// ShortOfMemory reports whether memory is short, so that an address may have only a few requests.
 	ShortOfMemory func() bool
 	// Refuse answers a request that is refused.
 	Refuse func(w http.ResponseWriter, r *http.Request, because Reason)
@@ -22,7 +22,7 @@ type HTTP2Options struct {
 
 // Slot is the place of a request over HTTP/2 among the connections. It belongs to the request's goroutine.
 type Slot struct {
-	// Authenticated tells that the caller has shown a token: there are rates for what he leaves lying about.
+	// Authenticated reports whether the caller has a valid token. Rate limits bound the responses that such a caller leaves unread.
 	Authenticated bool
 
 	limiter *Limiter
@@ -32,8 +32,9 @@ type Slot struct {
 
 type slotKey struct{}
 
-// HTTP2 counts each request over HTTP/2 as a connection, of its caller's address and in total. Over HTTP/1 a connection has one request at a time, so that
-// the bound of the former bounds the latter; here it may have a hundred, each of which waits for its body, or for its client to let the answer be sent.
+// HTTP2 counts each request over HTTP/2 as a connection, of its caller's address and in total. Over HTTP/1 a connection has one
+// request at a time, so that the limit of connections limits requests. Over HTTP/2 it may have a hundred, each of which waits for its
+// body, or for its client to read the response.
 func (l *Limiter) HTTP2(o HTTP2Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor < 2 {
@@ -65,10 +66,10 @@ func (s *Slot) take(shortOfMemory func() bool) Reason {
 	return because
 }
 
-// Release gives the place back before the request has ended.
+// Release frees the slot before the request has ended.
 func (s *Slot) Release() { s.once.Do(func() { s.limiter.giveBack(s.key) }) }
 
-// SlotOf returns that of a request; nil if it is not over HTTP/2.
+// SlotOf returns the slot of a request over HTTP/2; nil for other requests.
 func SlotOf(r *http.Request) *Slot {
 	if r.ProtoMajor < 2 {
 		return nil

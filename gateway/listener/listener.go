@@ -66,8 +66,8 @@ func (l *Listener) follow(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// Accept returns the next connection that there is room for. After Drain it waits for Close: a server takes the end of its listener for a failure until it
-// is told to shut down.
+// Accept returns the next connection within the limits. After Drain it blocks until Close, because a server takes the end of its
+// listener for a failure unless it is shutting down.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -83,12 +83,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Drain takes no more connections, and returns when none is in the middle of a request's head, so that the server can be told to shut down: from then on
-// it drops what it reads. A head has as long as the server gives one. Connections that rest, or have sent nothing, are closed after a moment. It returns
-// when ctx ends, too.
+// Drain stops accepting connections, and returns when no connection is in the middle of a request's head. Then the server can shut down
+// without dropping a request that it has begun to read. A head may take as long as the server's ReadHeaderTimeout. Idle connections, and
+// those that have sent nothing, are closed after a moment. Drain also returns when ctx ends.
 func (l *Listener) Drain(ctx context.Context) {
 	l.draining.Store(true)
-	_ = l.stopAccepting() // as Close tells
+	_ = l.stopAccepting() // Close returns the error
 	for begin := time.Now(); ; {
 		took := time.Since(begin)
 		var waiting int
@@ -138,7 +138,7 @@ func (l *Listener) stopAccepting() error {
 	return l.stopped
 }
 
-// Close closes the listener, and connections that rest outside of the server. All others are the server's to close.
+// Close closes the listener, and idle connections that the server does not hold. The server closes all others.
 func (l *Listener) Close() error {
 	err := l.stopAccepting()
 	l.end.Do(func() {
@@ -156,8 +156,9 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// ServeAgain gives a connection that a handler has hijacked back to its server, for the next request, of which said has come. It waits for the beginning
-// of that as long as the server lets a connection rest. A connection that can't be served again is closed.
+// ServeAgain returns a hijacked connection to its server for the next request. said is the beginning of that request, as far as it was
+// read. Without it, ServeAgain waits for the first byte, at most the IdleTimeout of the server. A connection that can't be served again
+// is closed.
 func ServeAgain(conn net.Conn, said []byte) {
 	c, ok := conn.(*Conn)
 	if !ok || c.listener.server == nil {
@@ -178,7 +179,7 @@ func ServeAgain(conn net.Conn, said []byte) {
 	}
 }
 
-// awaitRequest reads the first byte of the next request; false if there is none.
+// awaitRequest reads the first byte of the next request. It returns false if none comes.
 func (l *Listener) awaitRequest(c *Conn) bool {
 	select {
 	case <-l.ended:
@@ -198,7 +199,7 @@ func (l *Listener) awaitRequest(c *Conn) bool {
 	return true
 }
 
-// oneConn is a listener that has one connection to accept.
+// oneConn is a listener of one connection.
 type oneConn struct{ conn *Conn }
 
 func (o *oneConn) Accept() (net.Conn, error) {

@@ -1,5 +1,5 @@
-// Package signal wakes goroutines. A signal is a channel with a capacity of 1, so that signals that nobody has received yet
-// are one. The rule that must not be broken: whoever raises a signal has already stored what it is about.
+// Package signal wakes goroutines. A signal is a channel with a capacity of 1: several signals that are raised before one is
+// received count as one. The rule that must not be broken: the state that a signal announces is stored before it is raised.
 package signal
 
 // Raise sends to a channel with a capacity of 1 unless a signal is pending. It never blocks.

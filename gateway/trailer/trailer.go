@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// framing are fields that a trailer must not have, because they say how a message is framed or routed (RFC 9110 section 6.5.1). Two parties
-// that read such a field in different ways disagree about where the message ends, so that the rest of it may become the next one.
+// framing are the fields that must not be in a trailer, because they control the framing or routing of a message (RFC 9110, section
+// 6.5.1). Two parties that read such a field differently disagree about the end of the message, so that its rest may be taken for the
+// next one (request smuggling).
 var framing = []string{"Connection", "Content-Encoding", "Content-Length", "Content-Range", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // Check returns an error for a trailer that must not be accepted.

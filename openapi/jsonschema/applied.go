@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxDepth is how many schemas are nested, by references and composition, before what follows each path through them ends. A walk that meets
+// MaxDepth is the maximum depth, in references and composition, of code that follows each path through the schemas. A walk that visits
 // each schema once needs no limit.
 const MaxDepth = 8
 
@@ -14,14 +14,13 @@ type Role uint8
 
 // The roles.
 const (
-	Always      Role = iota // the value must fit
-	Alternative             // the value fits this one or others: "anyOf", "oneOf"
-	Condition               // it depends on the value: "if", "then", "else", "dependentSchemas"
+	Always      Role = iota // the value must match: "allOf", "$ref"
+	Alternative             // the value matches this schema or others: "anyOf", "oneOf"
+	Condition               // whether it applies depends on the value: "if", "then", "else", "dependentSchemas"
 )
 
-// Applied yields the schemas that apply to the same value as s, in their order: what s refers to, s itself, and the schemas of its
-// composition, each with all that applies by it. A schema that always applies is met once; another may be met once more, before it is
-// found that it always does.
+// Applied yields the schemas that apply to the same value as s: the target of its reference, s itself, and the schemas of its
+// composition, each with all that apply because of it. A schema is yielded once, or again with a stronger role.
 func (s *Schema) Applied() iter.Seq2[*Schema, Role] {
 	return func(yield func(*Schema, Role) bool) {
 		w := walk{yield: yield, met: map[*Schema]Role{}}
@@ -44,7 +43,7 @@ var compositions = []struct {
 	{"if", Condition}, {"then", Condition}, {"else", Condition}, {"dependentSchemas", Condition},
 }
 
-// schema walks over a schema. It is false once the consumer has enough.
+// schema walks over a schema. It returns false once the consumer stops.
 func (w *walk) schema(s *Schema, role Role) bool {
 	if s == nil {
 		return true
@@ -70,7 +69,7 @@ func (w *walk) schema(s *Schema, role Role) bool {
 type Member struct {
 	Name     string
 	Schema   *Schema // of the first declaration
-	Required bool    // by all that always applies
+	Required bool    // by a schema that always applies
 }
 
 // Members returns the properties that the schema and its composition declare, in the author's order.
@@ -100,7 +99,7 @@ func (s *Schema) Members() []Member {
 	return all
 }
 
-// Allowed returns the types that the schema and its composition take; none if any is, or that is not plain.
+// Allowed returns the types that the schema and its composition accept. It is empty if all are, or if that is not known.
 func (s *Schema) Allowed() []string { return s.allowed(0) }
 
 func (s *Schema) allowed(depth int) (names []string) {
@@ -112,7 +111,7 @@ func (s *Schema) allowed(depth int) (names []string) {
 	}
 	for _, part := range s.Parts("allOf") {
 		if names = part.Schema.allowed(depth + 1); names != nil {
-			return names // the others can only take some of them away
+			return names // the others can only remove some of them
 		}
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {

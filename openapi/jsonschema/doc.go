@@ -1,10 +1,10 @@
-// Package jsonschema reads the JSON Schemas (2020-12) that drawbridge publishes: one parse makes a tree, and everything that
-// looks into a schema is a walk over it.
+// Package jsonschema parses the JSON Schemas (2020-12) that drawbridge publishes into a tree with resolved references. All code that
+// reads a published schema walks this tree. The schemas of OpenAPI documents are another tree, which package schema converts.
 //
-// It hides which keywords hold schemas, how a reference is written and where it leads, and how the parts of a composition come
-// together: the walk over all schemas of one value ([Schema.Applied]), the members that these declare ([Schema.Members]), and
-// the merging of allOf ([Merge]). There is one limit on depth, [MaxDepth], and no walk of one value meets a schema twice, so
-// that circular schemas end.
+// It hides which keywords contain schemas, how references are written and resolved, and how compositions are combined:
+// [Schema.Applied] walks over all schemas that apply to one value, [Schema.Members] returns the properties that these declare, and
+// [Merge] merges allOf. There is one limit on depth, [MaxDepth]. A walk over the schemas of one value visits each schema once, so that
+// circular schemas end.
 //
 // The one rule: the tree is a view of the text. It holds slices of it, and nothing that is written from the tree
 // differs from the text by accident, such as the order of members or the digits of a number.

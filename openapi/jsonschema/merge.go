@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Merged is what several schemas say together of one value: for each keyword the values that they give it. Its zero value is that
-// of a schema that accepts everything.
+// Merged is the conjunction of several schemas for one value: for each keyword, all its different values. The zero value is that of a
+// schema that accepts everything.
 type Merged struct {
 	entries  []entry
 	referred map[*Schema]bool // schemas that references led to
 	merged   int
 }
 
-// entry is what is said by one keyword.
+// entry holds the values of one keyword.
 type entry struct {
 	values  []Keyword // all of one name, different from each other
-	nearest int       // the value of the schema that is nested least in those that are merged
-	depth   int       // of that schema
+	nearest int       // index of the value from the schema with the least depth
+	depth   int       // of that schema, in references and allOf
 }
 
-// Merge returns what schemas say together, references and allOf followed: the one place where allOf is merged. A list of alternatives of
-// which only one accepts anything is merged too; other alternatives are a value of "anyOf".
+// Merge merges schemas, including the targets of their references and the members of allOf. No other code merges allOf. If all but one
+// schema of "anyOf" or "oneOf" accept nothing, that one is merged too; other alternatives become a value of "anyOf".
 func Merge(schemas ...*Schema) *Merged {
 	m := &Merged{}
 	for _, s := range schemas {
@@ -30,10 +30,10 @@ func Merge(schemas ...*Schema) *Merged {
 	return m
 }
 
-// Merge takes in a schema with its references and allOf.
+// Merge adds a schema with its references and allOf.
 func (m *Merged) Merge(s *Schema) { m.merge(s, 0) }
 
-// refer takes in what a reference leads to. What was taken in already says nothing new, which ends circles, too.
+// refer merges the target of a reference, unless it is merged already. So circular references end.
 func (m *Merged) refer(s *Schema, depth int) {
 	if s == nil || m.referred[s] {
 		return
@@ -72,7 +72,7 @@ func (m *Merged) merge(s *Schema, depth int) {
 	}
 }
 
-// onlyAlternative returns the one schema of a list that accepts anything, nil if there are none or several.
+// onlyAlternative returns the only schema of a list that accepts anything; nil if no schema or several do.
 func onlyAlternative(k Keyword) (only *Schema) {
 	for _, part := range k.Parts {
 		if part.Schema.Never() {
@@ -86,10 +86,10 @@ func onlyAlternative(k Keyword) (only *Schema) {
 	return only
 }
 
-// Count returns how many schemas were taken in.
+// Count returns the number of schemas that were merged.
 func (m *Merged) Count() int { return m.merged }
 
-// Add adds a value of a keyword, unless it is there.
+// Add adds a value of a keyword, unless the keyword has it already.
 func (m *Merged) Add(k Keyword) { m.add([]Keyword{k}, 0) }
 
 // add adds one value of a keyword.
@@ -117,7 +117,7 @@ func (m *Merged) entry(name string) *entry {
 	return nil
 }
 
-// Names returns the keywords in the order in which they were first met.
+// Names returns the keywords in the order of their first occurrence.
 func (m *Merged) Names() []string {
 	all := make([]string, len(m.entries))
 	for i := range m.entries {
@@ -126,7 +126,7 @@ func (m *Merged) Names() []string {
 	return all
 }
 
-// Values returns the different values of a keyword in the order in which they were met.
+// Values returns the different values of a keyword in the order of their occurrence.
 func (m *Merged) Values(name string) []Keyword {
 	if e := m.entry(name); e != nil {
 		return e.values
@@ -134,7 +134,7 @@ func (m *Merged) Values(name string) []Keyword {
 	return nil
 }
 
-// First returns the value of a keyword that was met first; the zero Keyword if there is none.
+// First returns the first value of a keyword, or the zero Keyword.
 func (m *Merged) First(name string) Keyword {
 	if e := m.entry(name); e != nil {
 		return e.values[0]
@@ -142,8 +142,8 @@ func (m *Merged) First(name string) Keyword {
 	return Keyword{}
 }
 
-// Nearest returns the value of a keyword in the schema that is nested least, so that the words beside a reference count before those that
-// it leads to; the zero Keyword if there is none.
+// Nearest returns the value of a keyword from the schema with the least depth, or the zero Keyword. So a description beside a reference
+// takes precedence over that of its target.
 func (m *Merged) Nearest(name string) Keyword {
 	if e := m.entry(name); e != nil {
 		return e.values[e.nearest]
@@ -151,7 +151,7 @@ func (m *Merged) Nearest(name string) Keyword {
 	return Keyword{}
 }
 
-// Has reports whether there is a value of a keyword.
+// Has reports whether a keyword has a value.
 func (m *Merged) Has(name string) bool { return m.entry(name) != nil }
 
 // Set replaces all values of a keyword.
@@ -163,7 +163,7 @@ func (m *Merged) Set(k Keyword) {
 	m.Add(k)
 }
 
-// Remove takes keywords away.
+// Remove removes keywords.
 func (m *Merged) Remove(names ...string) {
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return slices.Contains(names, e.values[0].Name) })
 }

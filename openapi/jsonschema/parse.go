@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// form is how the value of a keyword holds schemas.
+// form is the way in which the value of a keyword contains schemas.
 type form uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	named       // the value is an object with schemas
 )
 
-// forms are the keywords that hold schemas (JSON Schema 2020-12, core, sections 8.2.4 and 10, and validation, section 8.5).
+// forms are the keywords that contain schemas (JSON Schema 2020-12, core, sections 8.2.4 and 10, and validation, section 8.5).
 var forms = map[string]form{
 	"items": single, "contains": single, "unevaluatedItems": single, "additionalProperties": single, "unevaluatedProperties": single,
 	"propertyNames": single, "not": single, "if": single, "then": single, "else": single, "contentSchema": single,
@@ -27,7 +27,7 @@ var forms = map[string]form{
 	"properties": named, "patternProperties": named, "dependentSchemas": named, "$defs": named,
 }
 
-// names are the keywords that most schemas have: one string for all of them.
+// names interns the names of common keywords.
 var names = func() map[string]string {
 	all := map[string]string{}
 	for name := range forms {
@@ -43,8 +43,8 @@ var names = func() map[string]string {
 	return all
 }()
 
-// Parse reads a schema. The text is JSON that jsonscan.Scan accepts, and must not be changed afterwards, since the tree holds slices of it.
-// No text is refused: where a schema should be and something else is, there is a Schema without keywords.
+// Parse parses a schema. The text is JSON that jsonscan.Scan accepts, and must not be changed afterwards, since the tree has slices of
+// it. Parse never fails: a value that should be a schema and is not becomes a Schema without keywords.
 func Parse(text []byte) *Schema {
 	p := parser{text: text, tree: &tree{}, keywords: make([]Keyword, 0, schemasAtOnce), parts: make([]Part, 0, schemasAtOnce)}
 	s, _ := p.schema(p.space(0))
@@ -61,7 +61,7 @@ func Parse(text []byte) *Schema {
 	return s
 }
 
-// Read reads another schema whose references lead to the same definitions as those of s.
+// Read parses another schema whose references are resolved with the definitions of s.
 func (s *Schema) Read(text []byte) *Schema {
 	p := parser{text: text, tree: s.tree}
 	read, _ := p.schema(p.space(0))
@@ -81,7 +81,7 @@ func Composed(keyword string, schemas ...*Schema) Keyword {
 	return k
 }
 
-// With returns a schema with these keywords alone.
+// With returns a schema that has only these keywords.
 func (s *Schema) With(keywords ...Keyword) *Schema {
 	text := []byte{'{'}
 	for i, k := range keywords {
@@ -93,12 +93,12 @@ func (s *Schema) With(keywords ...Keyword) *Schema {
 	return &Schema{text: append(text, '}'), keywords: keywords, tree: s.tree}
 }
 
-// parser reads a text once, from its beginning to its end. Its methods return the offset behind what they read.
+// parser reads a text in one pass. Its methods return the offset after what they have read.
 type parser struct {
 	text       []byte
 	tree       *tree
-	keywords   []Keyword // of the schemas that are open, the innermost last
-	parts      []Part    // of the keywords that are open
+	keywords   []Keyword // of the schemas being read, the innermost last
+	parts      []Part    // of the keywords being read
 	references []*Schema
 	room       []Schema // not used yet
 }
@@ -153,7 +153,7 @@ func (p *parser) value(f form, i int) ([]Part, int) {
 	return parts, end
 }
 
-// resolve sets what references lead to.
+// resolve sets the targets of references.
 func (p *parser) resolve() {
 	for _, s := range p.references {
 		ref := s.Text("$ref")
@@ -167,7 +167,7 @@ func (p *parser) resolve() {
 	}
 }
 
-// schemasAtOnce is how many schemas memory is made for at once.
+// schemasAtOnce is the number of schemas in one allocation.
 const schemasAtOnce = 16
 
 func (p *parser) allocate() *Schema {
@@ -180,7 +180,7 @@ func (p *parser) allocate() *Schema {
 	return s
 }
 
-// nameOf returns the name of a keyword.
+// nameOf returns the name of a keyword, interned if it is common.
 func nameOf(name []byte) string {
 	if known, ok := names[string(name)]; ok {
 		return known
@@ -188,7 +188,7 @@ func nameOf(name []byte) string {
 	return string(name)
 }
 
-// members reads the object at i; read returns the offset behind the value at the offset that it gets.
+// members reads the object at i. read reads the value at an offset and returns the offset after it.
 func (p *parser) members(i int, read func(name []byte, at int) int) int {
 	for i = p.space(i + 1); i < len(p.text) && p.text[i] == '"'; {
 		start := i
@@ -213,7 +213,7 @@ func (p *parser) elements(i int, read func(at int) int) int {
 	return min(i+1, len(p.text))
 }
 
-// space returns the offset of what follows white space.
+// space returns the offset of the first byte that is not white space.
 func (p *parser) space(i int) int {
 	for i < len(p.text) {
 		switch p.text[i] {

@@ -2,7 +2,7 @@ package jsonschema
 
 import "drawbridge/openapi/jsonscan"
 
-// AppendWith appends the value of a keyword with each schema in it as edit appends it. A keyword without schemas is appended as it is written.
+// AppendWith appends the value of a keyword, in which edit appends each schema. A keyword without schemas is appended as it is.
 func (k Keyword) AppendWith(dst []byte, edit func(dst []byte, p Part) []byte) []byte {
 	form := forms[k.Name]
 	switch {

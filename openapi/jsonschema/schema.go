@@ -8,8 +8,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// A Schema is one schema of a text. It is immutable and safe for concurrent use. All methods take nil for a schema that is not
-// there, and then return what they return for one without keywords.
+// A Schema is one schema of a JSON text. It is immutable and safe for concurrent use. A nil *Schema is an absent schema: its methods
+// return the same as for a schema without keywords.
 type Schema struct {
 	text     []byte
 	keywords []Keyword
@@ -18,7 +18,7 @@ type Schema struct {
 	hasRef   bool
 }
 
-// tree is what the schemas of one text share.
+// tree is shared by the schemas of one text.
 type tree struct {
 	root        *Schema
 	definitions map[string]*Schema // those of $defs of the root
@@ -27,19 +27,19 @@ type tree struct {
 // A Keyword is one member of a schema.
 type Keyword struct {
 	Name  string
-	Value []byte // as it is written
-	// Parts are the schemas in the value: the one of "items", those of a list such as "allOf", or the named ones of
-	// "properties". None if the keyword holds no schemas.
+	Value []byte // JSON, as in the text
+	// Parts are the schemas in the value: the one of "items", those in the list of "allOf", or the named ones of "properties". It is
+	// empty for keywords without schemas, such as "type".
 	Parts []Part
 }
 
 // A Part is a schema in the value of a keyword.
 type Part struct {
-	Name   string // of the member; "" in a list
+	Name   string // of the property or definition; "" in a list
 	Schema *Schema
 }
 
-// Source returns the schema as it is written; nil for nil.
+// Source returns the text of the schema; nil for nil.
 func (s *Schema) Source() []byte {
 	if s == nil {
 		return nil
@@ -58,7 +58,7 @@ func (s *Schema) Keywords() []Keyword {
 	return s.keywords
 }
 
-// Keyword returns the first keyword of that name; the zero Keyword if there is none.
+// Keyword returns the first keyword of that name, or the zero Keyword.
 func (s *Schema) Keyword(name string) Keyword {
 	for i, k := range s.Keywords() {
 		if k.Name == name {
@@ -71,10 +71,10 @@ func (s *Schema) Keyword(name string) Keyword {
 // Has reports whether the schema has a keyword.
 func (s *Schema) Has(keyword string) bool { return s.Keyword(keyword).Name != "" }
 
-// Value returns the value of a keyword as it is written, or nil.
+// Value returns the value of a keyword as in the text, or nil.
 func (s *Schema) Value(keyword string) []byte { return s.Keyword(keyword).Value }
 
-// Text returns the value of a keyword that is a string, "" for any other.
+// Text returns the value of a keyword if it is a string, else "".
 func (s *Schema) Text(keyword string) string { return s.Keyword(keyword).Text() }
 
 // Schema returns the schema that is the value of a keyword such as "items", or nil.
@@ -83,7 +83,7 @@ func (s *Schema) Schema(keyword string) *Schema { return s.Keyword(keyword).Sche
 // Parts returns the schemas in the value of a keyword such as "allOf" or "properties".
 func (s *Schema) Parts(keyword string) []Part { return s.Keyword(keyword).Parts }
 
-// Property returns the schema of a declared property, nil if the schema does not declare it itself.
+// Property returns the schema of a property that the schema itself declares, or nil. Composition is not considered: see [Schema.Members].
 func (s *Schema) Property(name string) *Schema {
 	for _, p := range s.Parts("properties") {
 		if p.Name == name {
@@ -96,7 +96,7 @@ func (s *Schema) Property(name string) *Schema {
 // Required returns the names that the schema itself requires, in the author's order.
 func (s *Schema) Required() []string { return s.Keyword("required").Texts() }
 
-// Types returns the types that the schema itself names, in the author's order; none if it has no "type".
+// Types returns the types that the schema itself names, in the author's order. It is empty without "type".
 func (s *Schema) Types() []string { return s.Keyword("type").Texts() }
 
 // Never reports whether the schema plainly accepts nothing: false, or the negation of a schema that accepts everything.
@@ -119,11 +119,11 @@ func (s *Schema) Definition(name string) *Schema {
 	return s.tree.definitions[name]
 }
 
-// HasReference reports whether the schema has a "$ref", wherever it leads.
+// HasReference reports whether the schema has a "$ref", whether or not it can be resolved.
 func (s *Schema) HasReference() bool { return s != nil && s.hasRef }
 
-// Target returns the schema that "$ref" leads to, nil if there is no reference or it leads nowhere: to other than a JSON Pointer into
-// the text. It may lead back to s.
+// Target returns the schema that "$ref" refers to. It is nil without a reference, and for one that is not a JSON Pointer to a schema of
+// the text. References may be circular.
 func (s *Schema) Target() *Schema {
 	if s == nil {
 		return nil
@@ -140,8 +140,8 @@ func (s *Schema) Reference() string {
 	return name
 }
 
-// Resolve follows references until there is a schema without one; what stands beside a reference is left aside. It is nil if a reference
-// leads nowhere or back to itself.
+// Resolve follows references to a schema without one, and ignores keywords beside references. It returns nil if a reference can't be
+// resolved, or if more than [MaxDepth] follow each other, as in a circle.
 func (s *Schema) Resolve() *Schema {
 	for range MaxDepth {
 		if !s.HasReference() {
@@ -152,7 +152,7 @@ func (s *Schema) Resolve() *Schema {
 	return nil
 }
 
-// Schema returns the only schema in the value, nil if there is none or there are several.
+// Schema returns the schema in the value if there is exactly one, else nil.
 func (k Keyword) Schema() *Schema {
 	if len(k.Parts) != 1 {
 		return nil
@@ -169,7 +169,7 @@ func (k Keyword) Schemas() []*Schema {
 	return all
 }
 
-// Text returns the value if it is a string, "" for any other.
+// Text returns the value if it is a string, else "".
 func (k Keyword) Text() string {
 	if jsonscan.KindOf(k.Value) != jsonscan.String {
 		return ""
@@ -231,7 +231,7 @@ func next(pointer string) (token, rest string) {
 	return jsonscan.UnescapeToken(token), rest
 }
 
-// part returns the schema of a name or, in a list, of an index.
+// part returns the schema with a name or, in a list, with an index.
 func (k Keyword) part(token string) *Schema {
 	if forms[k.Name] == list {
 		i, err := strconv.Atoi(token)

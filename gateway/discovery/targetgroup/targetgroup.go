@@ -14,7 +14,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// The labels that say what the gateway needs. All labels can be matched by selectors.
+// The labels that the gateway reads. Selectors can match any label.
 const (
 	LabelService   = "service"   // the service's name; without it, job
 	LabelNamespace = "namespace" // the namespace
@@ -24,16 +24,16 @@ const (
 	LabelTags      = "tags"      // the tags, separated by commas
 )
 
-// MaxSize is the most bytes of a list.
+// MaxSize is the maximum size of a list in bytes.
 const MaxSize = 16 << 20
 
-// maxGroups is the most groups that are read: what a registry has beyond them is reported.
+// maxGroups is the maximum number of groups that are read; more are reported.
 const maxGroups = 100_000
 
-// maxProblems is the most problems that an error names.
+// maxProblems is the maximum number of problems that an error lists.
 const maxProblems = 5
 
-// group is instances of one service, with its labels.
+// group is a target group: instances of one service, with their labels.
 type group struct {
 	Targets []string          `json:"targets" yaml:"targets"`
 	Labels  map[string]string `json:"labels" yaml:"labels"`
@@ -60,7 +60,7 @@ func ParseYAML(text []byte) ([]discovery.Target, error) {
 	return ParseJSON(list.AppendJSON(nil))
 }
 
-// inText returns an error of the parser with its place in the text, whose file the caller knows.
+// inText returns an error of the parser with its line, without the file, which the caller adds.
 func inText(err error) error {
 	var syntax *tree.SyntaxError
 	var limit *tree.LimitError
@@ -73,7 +73,7 @@ func inText(err error) error {
 	return err
 }
 
-// found tells what was found instead of a list of groups.
+// found describes the JSON that is not a list of groups.
 func found(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
