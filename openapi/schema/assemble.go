@@ -30,7 +30,7 @@ var stages = [...]cut{
 	{text: 1, depth: 1, short: true},
 }
 
-// fitted is an input schema, and how far it had to be reduced; or why there is none. It is immutable.
+// fitted is an input schema with the degree to which it was reduced, or the error that prevented it. It is immutable.
 type fitted struct {
 	text  json.RawMessage
 	stage int
@@ -95,7 +95,7 @@ func (c *Converter) fit(rename map[string]string, own *tree.Node, write func(e *
 	return &fitted{text: fits[first], stage: first}
 }
 
-// String tells what a cut has taken away.
+// String describes what a cut removes.
 func (c cut) String() string {
 	text := fmt.Sprintf("descriptions below level %d are left out", c.text)
 	if c.depth != noLimit {
@@ -381,7 +381,7 @@ func (a *assembly) anchor(p *part) string {
 	return text
 }
 
-// plainAnchor reports whether a name may stand in $anchor (JSON Schema 2020-12, core, section 8.2.2).
+// plainAnchor reports whether a name is allowed in $anchor (JSON Schema 2020-12, core, section 8.2.2).
 func plainAnchor(name string) bool {
 	for i := range len(name) {
 		c := name[i]

@@ -18,9 +18,9 @@ type alternative struct {
 	deep   int
 }
 
-// closest explains a value that fits none of several alternatives. The faults of all of them would bury the one that
-// matters, so only those of the alternative are told that was probably meant: not one of another type, not one whose
-// fixed members have other values, then the one with the fewest faults.
+// closest explains a value that matches none of several alternatives. The faults of all of them would bury the one that matters, so
+// only those of the alternative are reported that was probably meant: not one of another type, not one whose fixed members have other
+// values, then the one with the fewest faults.
 func (e *explainer) closest(err *validation.ValidationError) {
 	at := len(err.InstanceLocation)
 	var same []alternative

@@ -11,9 +11,9 @@ import (
 // maxCompilableDepth is the deepest nesting of JSON values that certainlyCompiles follows.
 const maxCompilableDepth = 10_000
 
-// certainlyCompiles reports whether the JSON Schema library certainly compiles a schema. To compile one of 64 KiB takes it twenty milliseconds and some
-// megabytes, which a document with hundreds of them can't have; almost all that are made here are plain enough to tell by one look.
-// False says nothing: the library is asked then.
+// certainlyCompiles reports whether the JSON Schema library certainly compiles a schema. Compiling one of 64 KiB takes it twenty
+// milliseconds and some megabytes, too much for documents with hundreds of them. Almost all schemas that are made here are simple enough
+// to decide without it. If the result is false, the library decides.
 func certainlyCompiles(s *jsonschema.Schema) bool {
 	info, err := jsonscan.Scan(s.Source(), jsonscan.Options{MaxDepth: maxCompilableDepth})
 	return err == nil && !info.Spaced && info.Kind == jsonscan.Object && compilableSchema(s)

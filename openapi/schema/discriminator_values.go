@@ -8,8 +8,8 @@ import (
 
 // tagged returns the alternatives of n, each with the values of the discriminator that its mapping, or its name, gives for it (OAS
 // 3.0.4, discriminator object), so that a model sees which value goes with which alternative, and one of another is refused. The
-// property is required then, as the standard has it, unless a defaultMapping says what is meant without. complete reports whether each has
-// some. An alternative that can't have the values stays as it is written, and one that has fewer itself.
+// property becomes required, as in the standard, unless a defaultMapping gives the alternative of values without it. complete reports
+// whether each alternative has values. An alternative that can't have the values, or that has fewer itself, is left unchanged.
 func (c *Converter) tagged(n, list *tree.Node) (alternatives *tree.Node, complete bool) {
 	if list.Kind() != tree.Array || n.Get("discriminator").Kind() != tree.Object || c.found[n] != nil {
 		return list, false

@@ -8,6 +8,15 @@
 // and numbers keep every digit. Each schema is converted once and kept as a fragment with holes where it refers
 // to others; a tool's schema is assembled from fragments, so nothing is ever inlined without bound (S6, D8).
 //
+//	input_schema.go, output_schema.go   the schemas of a tool
+//	emitter.go, *_keywords.go           conversion of one schema, keyword by keyword; schema_facts.go looks ahead
+//	fragment.go, assemble.go            converted schemas, and how a tool's schema is put together within the size limit
+//	discriminator*.go, union_overlap.go anyOf, oneOf, discriminators; hierarchy.go finds alternatives by allOf
+//	profile_*.go, outline*.go           published profiles: compatible and portable
+//	validate.go, quick_*.go, fault*.go  checking of values, and its faults in words
+//	example*.go                         examples of values
+//	html.go, text.go, source_comment.go cleaning of texts
+//
 // The one rule: what the converter emits is valid under the meta-schema of JSON Schema 2020-12 and compiles in any
 // validator of it, whatever the document holds. A keyword that would break this is left out with a warning. The bytes
 // that are emitted are the bytes that arguments are checked against.

@@ -7,14 +7,14 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// A scope is what $dynamicAnchor names stand for while a schema is applied (JSON Schema 2020-12, core, sections 7.1 and
-// 8.2.3.2): documents write a list of anything with "$dynamicRef: #item", and the kinds of lists as schemas that refer to
-// it and have a definition with "$dynamicAnchor: item". Two scopes that bind the same are the same. It is immutable.
+// A scope is the dynamic scope of a schema (JSON Schema 2020-12, core, sections 7.1 and 8.2.3.2): the schemas to which the names of
+// $dynamicAnchor are bound while it is applied. With it documents describe generic types: a list of anything has "$dynamicRef: #item",
+// and each kind of list refers to it and has a definition with "$dynamicAnchor: item". Scopes with equal bindings are the same scope. It
+// is immutable.
 //
-// A scope grows along the references that lead from the schema of a tool to another: what a schema that is referred to
-// binds itself or among its $defs, unless one before it has bound the name, since the outermost wins. What an inline
-// schema binds that nobody refers to is not seen; there the anchor that stands nearest to the reference is meant, as if
-// it were a $ref.
+// A scope grows along the references from the schema of a tool: a referenced schema adds the anchors that it has itself or among its
+// $defs, except for names that are bound already, since the outermost binding wins. Anchors in inline schemas that no reference leads to
+// are not bound; a $dynamicRef to one is resolved like a $ref, with the nearest anchor.
 type scope struct {
 	names []string
 	nodes []*tree.Node

@@ -24,7 +24,7 @@ type emitter struct {
 	patternless *tree.Node // the schema whose pattern was left out last
 }
 
-// place is where a schema stands.
+// place is the context of a schema: what surrounds it in the document.
 type place struct {
 	name    string       // of the property whose schema it is
 	inPlace bool         // it applies to the same value as the fragment's schema
@@ -53,7 +53,7 @@ func (p place) ofItem() place { return place{merge: p.merge} }
 
 // extra is what the owner of a schema adds to it.
 type extra struct {
-	description string                      // stands before the schema's own
+	description string                      // put before the schema's own
 	wire        string                      // the name in the request, if that is another
 	note        string                      // ends the description
 	deprecated  bool                        // as if the schema said so
@@ -168,7 +168,7 @@ func (e *emitter) schema(n *tree.Node, at place) {
 	e.verify(start, holes, shown)
 }
 
-// silent reports whether the owner says nothing.
+// silent reports whether the owner adds nothing.
 func (x *extra) silent() bool {
 	return x == nil || x.description == "" && x.note == "" && !x.deprecated && x.example == nil && x.values == nil && !x.object && x.closing == "" && !x.dialect && x.demands == (Demands{})
 }

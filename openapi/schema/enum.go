@@ -15,8 +15,8 @@ const (
 	maxMeanings = 700 // of all of them
 )
 
-// meanings returns a sentence that says what the values of an enum stand for, "" where the document doesn't say it or text does
-// already. Generators have extensions for it, since the standard has no place: x-enumNames (NSwag), x-enum-varnames and
+// meanings returns a sentence with the meanings of the values of an enum; "" if the document has none, or text explains them already.
+// The standard has no keyword for them, but generators have extensions: x-enumNames (NSwag), x-enum-varnames and
 // x-enum-descriptions (OpenAPI Generator), x-enumDescriptions (Redoc), x-ms-enum (AutoRest).
 func meanings(n *tree.Node, text string) string {
 	if n.Get("enum").Len() == 0 || !slices.ContainsFunc(slices.Concat(valueNames, valueDescriptions, []string{"x-ms-enum"}), func(extension string) bool { return n.Get(extension) != nil }) {

@@ -10,10 +10,10 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// ExampleOptions says what an example holds. The zero value is the default.
+// ExampleOptions selects the members of an example. The zero value is the default.
 type ExampleOptions struct {
-	// Documented gives the optional members too for which the schema has an example, or that are among those given, as
-	// long as there is room. Without it an example holds what is required and nothing else.
+	// Documented adds optional members for which the schema has an example, or that are given, within the size limit. Without it an
+	// example has required members only.
 	Documented bool
 	// Also names optional members that an example holds too if it can: those of the root, and those of its members.
 	Also []string
@@ -31,7 +31,7 @@ type ExampleOptions struct {
 // Example returns one small value that an input schema accepts, as compact JSON: made of the examples, defaults and
 // enums of the schema where it has them, else of types, formats, bounds and patterns. Invented values must not be taken for ones that
 // work (pains row 195), so texts are marked, as "<name>". It is false when no such value is
-// found, which does not mean that there is none. The schema is one that Compile accepts.
+// found, even if one exists. The schema must be one that Compile accepts.
 func Example(schema *jsonschema.Schema, o ExampleOptions) (json.RawMessage, bool) {
 	p := newProgrammer()
 	v := &Validator{source: schema.Source(), program: p.check(schema)}

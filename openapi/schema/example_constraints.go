@@ -14,8 +14,8 @@ import (
 	"drawbridge/openapi/schema/ecmaregexp"
 )
 
-// Constraints are what several schemas together ask of one value, references and composition followed. Where there are
-// alternatives, round says which of them is taken.
+// constraints are the constraints of several schemas on one value, for which an example is made. References and composition are
+// followed; of alternatives, round selects one.
 type constraints struct {
 	x            *exampler
 	round        int
@@ -324,7 +324,7 @@ func (d *constraints) text(name string, nth int) (text []byte, marked, ok bool) 
 	for _, p := range d.patterns {
 		parsed, err := ecmaregexp.Parse(p)
 		if err != nil || parsed.RE2 == "" {
-			return nil, false, false // nobody can say whether a text fits
+			return nil, false, false // unknown whether any text matches
 		}
 		re, err := regexp.Compile(parsed.RE2)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// A Fault is one thing that is wrong with a value, worded for the model that made the value.
+// A Fault is one violation of a schema, worded for the model that made the value.
 type Fault struct {
 	Pointer string         // RFC 6901 pointer into the value, "" for the value as a whole
 	Message string         // what was expected and what was given: `expected integer, got string "x"`
@@ -27,7 +27,7 @@ type Fault struct {
 }
 
 const (
-	// MaxFaults is the most faults that [Validator.Validate] returns, besides one that says how many there are more.
+	// MaxFaults is the maximum number of faults that [Validator.Validate] returns, besides one with the number of further ones.
 	MaxFaults  = 20
 	maxShown   = 60 // characters of a given value
 	maxAllowed = 10 // values or names that are listed
@@ -57,7 +57,7 @@ type declaredNames struct {
 	set  map[string]bool
 }
 
-// near returns the one of some names that was probably meant, "" if there is none or enough were compared.
+// near returns the name that was probably meant, or "". It gives up after maxCompared comparisons of one value.
 func (e *explainer) near(given string, names []string) string {
 	if e.compared += len(names); e.compared > maxCompared {
 		return ""

@@ -11,8 +11,8 @@ import (
 // noLimit is the value of cut.text and cut.depth that takes nothing away.
 const noLimit = 255
 
-// cut says how much of a schema is written. Depth counts levels of schemas: a property's schema is one deeper than the
-// schema that it stands in, and so is a member of allOf.
+// cut limits how much of a schema is written. Depth counts levels of schemas: the schema of a property is one level below the schema
+// with the property, and so is a member of allOf.
 type cut struct {
 	text  uint8 // from this depth on, no descriptions, titles, defaults and examples
 	depth uint8 // from this depth on, nothing but the type
@@ -23,7 +23,7 @@ const maxShortText = 200
 
 var uncut = cut{text: noLimit, depth: noLimit}
 
-// below returns the cut for a schema that stands deeper by the given number of levels.
+// below returns the cut for a schema that is a number of levels deeper.
 func (c cut) below(levels int) cut {
 	less := func(n uint8) uint8 {
 		if n == noLimit {
@@ -58,7 +58,7 @@ type hole struct {
 	base    bool
 	whole   bool // the hole is a whole schema; else it is the value of a "$ref" beside other keywords
 	inPlace bool // the schema referred to applies to the value of the fragment's own schema
-	all     bool // it is a member of allOf, or stands beside other keywords
+	all     bool // it is a member of allOf, or has keywords beside it
 	union   bool // it is a member of anyOf or oneOf
 	kept    bool // its readOnly properties stay
 	merge   bool // it is part of a merge patch
@@ -95,8 +95,8 @@ func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragmen
 	return &fragment{body: body, holes: e.holes}, e
 }
 
-// target returns the schema that a reference stands for: chains of references that say nothing else are followed. It
-// is nil when there is none; problem then tells why.
+// target returns the schema that a reference refers to, after chains of references without other keywords. If it is nil, problem is
+// the reason.
 func (c *Converter) target(ref *tree.Node) (node *tree.Node, problem string) {
 	node, err := c.set.Resolve(ref)
 	if err == nil {
@@ -138,7 +138,7 @@ func (c *Converter) reference(n *tree.Node) *tree.Node {
 	return nil
 }
 
-// pureRef reports whether a schema is a reference beside which nothing stands that matters.
+// pureRef reports whether a schema is a reference without other keywords that matter.
 func (c *Converter) pureRef(n *tree.Node) bool {
 	if c.reference(n) == nil {
 		return false

@@ -58,7 +58,7 @@ func (c *Converter) anyOf(n *tree.Node) *tree.Node {
 	return c.found[n]
 }
 
-// Alternatives returns the alternatives that were found for a base, an array; nil if n is none.
+// Alternatives returns the array of alternatives that were found for a base, or nil.
 func (c *Converter) Alternatives(n *tree.Node) *tree.Node { return c.found[n] }
 
 // discriminatorName returns the property that tells kinds apart; it is a text in Swagger 2.0 and an object since.
@@ -90,7 +90,7 @@ func (h *hierarchy) add(ref, child *tree.Node) {
 	if err != nil || base == child {
 		return
 	}
-	// What one child extends is added together, so that it is the last if it was added before.
+	// All bases of one child are added in one go, so that a child that was added before is the last.
 	if known := h.children[base]; len(known) == 0 || known[len(known)-1] != child {
 		h.children[base] = append(known, child)
 	}

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Prose makes a text of a document that is meant for people fit for a model: what Clean does, and HTML, which takes
-// tokens and says nothing, becomes plain text. Some documents write all their descriptions in it. Notes and tags of source code go, too.
+// Prose makes a description fit for a model: it does the same as Clean, turns HTML into plain text, since markup costs tokens, and
+// removes notes and tags of source code. Some documents have all their descriptions in HTML.
 func Prose(text string, max int) string {
 	return Clean(withoutHTML(withoutSourceComments(text)), max)
 }
 
-// withoutHTML drops the tags of HTML and decodes entities. Blocks begin on a line of their own, items of lists with "- ",
-// and code stands in backticks; of a link its text stays. Text that only looks like a tag, such as "<id>", stays, and so
-// does code that stands in backticks already.
+// withoutHTML removes HTML tags and decodes entities. Blocks begin on a line of their own, items of lists with "- ", and code is put in
+// backticks; of a link its text is kept. Text that only looks like a tag, such as "<id>", is kept, and so is code in backticks.
 func withoutHTML(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
@@ -94,7 +93,7 @@ func codeSpan(s string) int {
 	return ticks
 }
 
-// entity decodes the character reference that s begins with. One without its semicolon is none: it is part of a URL.
+// entity decodes the character reference that s begins with. Without a semicolon it is not decoded, since it may be part of a URL.
 func entity(s string) (text string, size int) {
 	const longest = 12
 	end := strings.IndexByte(s[:min(len(s), longest)], ';')
@@ -110,7 +109,7 @@ func entity(s string) (text string, size int) {
 	return text, end + 1
 }
 
-// skipPast returns the length of what stands up to the end of the closing tag that begins with end, in any case.
+// skipPast returns the length of s up to the end of the closing tag that begins with end, in upper or lower case.
 func skipPast(s, end string) int {
 	for i := 0; i < len(s); i++ {
 		next := strings.IndexByte(s[i:], '<')
@@ -181,7 +180,7 @@ func parseTag(s string) (tag, bool) {
 	return t, true
 }
 
-// effect is what stands instead of a tag.
+// effect is the replacement of a tag.
 type effect uint8
 
 const (
@@ -217,7 +216,7 @@ func effectOf(name string) effect {
 // page is a text without its tags.
 type page struct {
 	out    []byte
-	marked int  // where the text of an item of a list begins, of which nothing is written yet; -1: there is none
+	marked int  // offset of the text of a list item that is still empty; -1: none
 	lists  int  // that are open
 	item   bool // in one, after its first item began
 	cell   bool // in a cell of a table, whose row is one line
@@ -248,7 +247,7 @@ func (b *page) space() {
 	}
 }
 
-// closeUp takes the blank lines off the end, since the items of a list stand close together.
+// closeUp removes blank lines at the end, since list items follow each other without one.
 func (b *page) closeUp() {
 	if b.marked != len(b.out) {
 		b.out = append(bytes.TrimRight(b.out, " \t\r\n"), '\n')

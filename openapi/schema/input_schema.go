@@ -53,8 +53,8 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 	return f.report(c, props[0].Schema)
 }
 
-// dialect2020 is the only dialect that is emitted, and what a schema is in when it does not say so (MCP 2025-11-25, basic,
-// JSON Schema usage).
+// dialect2020 is the only dialect that is emitted. It is the default of MCP, so that $schema is left out (2025-11-25, basic, JSON Schema
+// usage).
 const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 
 // Root returns the input schema of an operation whose arguments are the members of its body, schema. It keeps all that
@@ -407,14 +407,13 @@ func (c *Converter) Void(schema *tree.Node) bool {
 	return more.Kind() == tree.Bool && !more.Bool()
 }
 
-// TakesString reports whether a schema takes strings, as far as is plain to see: it does if it says nothing.
+// TakesString reports whether a schema accepts strings, judged by its types: without types it does.
 func (c *Converter) TakesString(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&stringType != 0
 }
 
-// TakesObject reports whether a schema may take objects: it may unless its types are plain to see and objects are none of
-// them.
+// TakesObject reports whether a schema may accept objects: it may unless its types are known and "object" is not among them.
 func (c *Converter) TakesObject(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&objectType != 0

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// rule says what becomes of a keyword. A rule that finds a value of the wrong kind leaves the keyword out and warns.
+// rule is the conversion of a keyword. A rule that finds a value of the wrong kind leaves the keyword out and warns.
 type rule uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 	namesRule   // required
 	needsRule   // dependentRequired
 
-	// Applicators. "In place" are those that apply to the very value of the schema they stand in.
+	// Applicators: keywords with schemas. "In place" are those whose schemas apply to the same value as the schema with the keyword.
 	propertiesRule
 	patternsRule // patternProperties
 	closedRule   // additionalProperties and unevaluated…: a schema, or a boolean kept as one
@@ -143,7 +143,7 @@ func ruleOf(name string, d Dialect) rule {
 
 func (r rule) annotation() bool { return r >= descriptionRule && r <= examplesRule }
 
-// holdsSchemas reports whether schemas stand below the keyword.
+// holdsSchemas reports whether the value of the keyword contains schemas.
 func (r rule) holdsSchemas() bool { return r >= propertiesRule }
 
 // keyword writes one keyword after its rule.
@@ -250,8 +250,8 @@ func (e *emitter) assertion(n *tree.Node, name string, v *tree.Node, r rule, at 
 	}
 }
 
-// typeName is what a word under "type" means in JSON Schema, with the format that the word implies. Besides the seven
-// of JSON Schema these are Swagger 2.0's "file" and what documents in the wild write. kind 0: the word says nothing.
+// typeName returns the JSON Schema type of a word under "type", and the format that the word implies. Besides the seven types of JSON
+// Schema it knows Swagger 2.0's "file" and words of documents in the wild. kind is 0 for other words.
 func typeName(word string) (kind types, format string) {
 	switch word {
 	case "null", "Null", "NULL":

@@ -40,7 +40,7 @@ type outline struct {
 type outlineMember struct {
 	name    string
 	schemas []*jsonschema.Schema
-	within  []string // definitions that these stand in, besides those that the whole outline stands in
+	within  []string // definitions that contain these, besides those that contain the whole outline
 }
 
 // outline works out what the schemas say.
@@ -52,7 +52,7 @@ func (w *portableWriter) outline(schemas ...*jsonschema.Schema) *outline {
 	return o
 }
 
-// take adds a schema to an outline. within lists the definitions of the same value that it stands in.
+// take adds a schema to an outline. within lists the definitions of the same value that contain it.
 func (w *portableWriter) take(o *outline, s *jsonschema.Schema, within []string) {
 	if w.steps--; w.steps < 0 {
 		return
@@ -94,7 +94,7 @@ func (w *portableWriter) take(o *outline, s *jsonschema.Schema, within []string)
 	}
 }
 
-// follow takes in a definition. One that the value stands in already is not spelled out again, or there would be no end.
+// follow adds a definition. One that contains the value already is not written again, so that circular definitions end.
 func (w *portableWriter) follow(o *outline, s *jsonschema.Schema, within []string) {
 	name, target := s.Reference(), s.Target()
 	if target == nil || slices.Contains(within, name) {

@@ -110,7 +110,7 @@ func (o *outline) bounds() []string {
 	return notes
 }
 
-// choice tells what has to be given besides what all alternatives require.
+// choice describes the members of which a caller must give one set, besides those that all alternatives require.
 func (o *outline) choice(sets [][]string) string {
 	var texts []string
 	for _, set := range sets {

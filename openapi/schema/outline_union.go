@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// maxPhrase is the longest description that stands behind the name of an alternative, in bytes.
+// maxPhrase is the maximum size in bytes of a description after the name of an alternative.
 const maxPhrase = 60
 
 // alternatives merges the alternatives that have the type of the first one; the others are named.
@@ -104,8 +104,8 @@ func (w *portableWriter) merge(o *outline, same []*outline) {
 // maxChoiceText is the longest text about the members of alternatives, in bytes.
 const maxChoiceText = maxDescription / 2
 
-// choiceByTag tells which members go with which value of the member that tells alternatives apart; "" if there is none, or too much to
-// tell. Without it a caller learns from a refused call that a member of one alternative can't be combined with the value of another.
+// choiceByTag describes which members go with which value of the discriminating member; "" without such a member, or if the text would
+// be too long. Without it a caller learns from a refused call that a member of one alternative can't be combined with the value of another.
 func (w *portableWriter) choiceByTag(same []*outline, given map[string][]outlineMember, names []string) string {
 	if len(same) > maxAllowed {
 		return ""
@@ -147,7 +147,8 @@ func (w *portableWriter) choiceByTag(same []*outline, given map[string][]outline
 	return ""
 }
 
-// tagValues returns the values of a member that all alternatives require, each with texts of its own, by alternative; nil if it is none.
+// tagValues returns the values of a discriminating member by alternative: one that all alternatives require, each with texts of its own.
+// It returns nil for other members.
 func (w *portableWriter) tagValues(same []*outline, name string, each []outlineMember) (values []string) {
 	if len(each) != len(same) || !allRequire(same, name) {
 		return nil

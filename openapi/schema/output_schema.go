@@ -142,7 +142,7 @@ func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Sha
 		switch {
 		case outer != n:
 		case i >= b.here:
-			return nil // it contains itself in place, and says nothing new
+			return nil // it contains itself in place, and adds nothing
 		default:
 			depth, again = 0, true // once is enough of a schema that contains itself further down
 		}

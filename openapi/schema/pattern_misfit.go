@@ -17,8 +17,8 @@ import (
 // maxJudged is how many values of a document a pattern is held against.
 const maxJudged = 8
 
-// misfit reports whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
-// there are none, or if the pattern can't be checked.
+// misfit reports whether a pattern matches none of the values that the document gives for the schema, and returns the first. Without
+// values, or with a pattern that can't be checked, ok is false.
 func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value string, ok bool) {
 	given := givenTexts(n, at, f)
 	if len(given) == 0 {
@@ -42,7 +42,7 @@ func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value
 }
 
 // givenTexts returns the texts that a document gives for a schema: its values, its default and its examples, and those of its owner.
-// Texts that stand for others say nothing.
+// Placeholders are left out.
 func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 	add := func(v *tree.Node) {
 		text := v.Text()

@@ -10,7 +10,7 @@ import (
 
 // Compatible rewrites an input schema so that the converters of model vendors take it and the APIs behind them accept it.
 // Unlike [Portable] it keeps $defs, bounds, patterns, formats and nested alternatives, so that a model still sees what is checked.
-// Arguments are still checked against the schema that it was made of. maxBytes is the most that it takes; 0: 64 KiB.
+// Arguments are still checked against the schema that it was made of. maxBytes is the maximum size of the result; 0: 64 KiB.
 //
 // The rules, and the clients that require them (ADR 0054):
 //   - the root has no composition, enum, const or not: allOf is merged, alternatives become the union of their members
@@ -20,7 +20,7 @@ import (
 //   - the values of undeclared members are described in words: openai-agents refuses to close an object that says more;
 //   - allOf is merged, and so is a reference with assertions beside it: google-genai drops the former, openai-agents refuses the latter;
 //   - oneOf becomes anyOf, and enum is of texts: google-genai drops the one, and its model of a schema has no other values;
-//   - a reference by which a definition holds itself has nothing beside it: openai-agents writes the definition in its place for ever;
+//   - a reference by which a definition contains itself has nothing beside it: openai-agents would replace it by the definition without end;
 //   - at most maxCompatibleDepth schemas are nested: openai-agents refuses 100 levels of objects and arrays;
 //   - a property named "$ref" is described in words: LangChain's converter takes it for a reference;
 //   - a schema of which more than maxExpanded would become is in the portable profile, which has no references.
@@ -71,7 +71,7 @@ func cutClosing(schema []byte) (before, after []byte) {
 	return schema, nil
 }
 
-// compatibleWriter writes one schema.
+// compatibleWriter writes one schema in the compatible profile. Its methods that write a keyword are in profile_compatible_keywords.go.
 type compatibleWriter struct {
 	most   int  // bytes
 	merges bool // allOf is merged below the root, too
@@ -82,7 +82,7 @@ type compatibleWriter struct {
 	bare   map[string]bool // definitions whose references have nothing beside them
 }
 
-// A definition is how much of a schema is written in one place.
+// A definition counts the schemas that are written for one definition, or for the root, and its references.
 type definition struct {
 	schemas int
 	refs    []*definition // one for each reference
@@ -91,7 +91,7 @@ type definition struct {
 	visit   *definition   // by which it was last found
 }
 
-// recurs reports whether a definition holds itself.
+// recurs reports whether a definition contains itself.
 func (d *definition) recurs() bool {
 	found := []*definition{d}
 	for len(found) > 0 {
@@ -110,7 +110,7 @@ func (d *definition) recurs() bool {
 	return false
 }
 
-// bareRecursion has references to definitions that hold themselves lose what is beside them; it is false if there are none.
+// bareRecursion makes references to definitions that contain themselves lose the keywords beside them. It reports whether there are any.
 func (w *compatibleWriter) bareRecursion() bool {
 	bare := map[string]bool{}
 	for name, d := range w.known {
@@ -122,8 +122,8 @@ func (w *compatibleWriter) bareRecursion() bool {
 	return len(bare) > 0
 }
 
-// expand returns what is left of a number of schemas after those that become of a definition, as converters see it; below zero if
-// there are more. A reference to a definition that stands in itself is not followed.
+// expand subtracts the number of schemas that converters make of a definition from left; the result is negative if there are more than
+// left. A reference of a definition to itself is not followed.
 func (d *definition) expand(left int) int {
 	if d.open {
 		return left

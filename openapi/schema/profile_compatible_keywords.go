@@ -11,10 +11,10 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// A mergedSchema is what several schemas say together of one value, and how it is published.
+// A mergedSchema is a merged schema while it is prepared for publication: its keywords, and notes that replace keywords.
 type mergedSchema struct {
 	jsonschema.Merged
-	notes []string // for the description
+	notes []string // sentences for the description
 }
 
 // take adds the keywords of a schema as they are, without merging its allOf.
@@ -42,7 +42,7 @@ func (c *mergedSchema) note(text string) {
 	}
 }
 
-// deep leaves nothing but the type and the texts.
+// deep removes all keywords but the type and the texts.
 func (c *mergedSchema) deep() {
 	for _, k := range c.Names() {
 		switch k {
@@ -80,10 +80,10 @@ func (w *compatibleWriter) write(out []byte, c *mergedSchema, level int) []byte 
 	return append(out, '}')
 }
 
-// unnamed reports whether a property is left out: LangChain takes one that is named "$ref" for a reference.
+// unnamed reports whether a property is left out because of its name: LangChain takes one that is named "$ref" for a reference.
 func unnamed(name string) bool { return name == "$ref" }
 
-// members puts what is known of undeclared members into words, and leaves out the keywords for them.
+// members describes undeclared members, and removes the keywords for them.
 func (w *compatibleWriter) members(c *mergedSchema) {
 	for _, object := range c.Values("properties") {
 		for _, p := range object.Parts {
@@ -120,7 +120,7 @@ func (w *compatibleWriter) kind(schema *jsonschema.Schema) string {
 	return o.phrase()
 }
 
-// choose leaves in enum nothing but texts, which all clients take.
+// choose reduces "enum" to its strings, which all clients accept; other values are described.
 func (c *mergedSchema) choose() {
 	c.fix()
 	lists := c.Values("enum")
@@ -169,7 +169,7 @@ func (c *mergedSchema) choose() {
 	}
 }
 
-// fix has a constant that is a text become enum, and describes others, which google-genai drops.
+// fix turns a constant string into "enum", and describes other constants, which google-genai drops.
 func (c *mergedSchema) fix() {
 	value := c.First("const").Value
 	switch kind := jsonscan.KindOf(value); {
@@ -185,10 +185,10 @@ func (c *mergedSchema) fix() {
 	}
 }
 
-// maxListed is the most bytes of values that a description lists.
+// maxListed is the maximum size in bytes of the values that a description lists.
 const maxListed = 200
 
-// inWords puts values that are no texts into the description, and whole numbers between bounds.
+// inWords describes values that are not strings, and gives whole numbers bounds.
 func (c *mergedSchema) inWords(values [][]byte, mixed bool) {
 	if low, high, ok := span(values); ok && !mixed {
 		c.bound("minimum", low)
@@ -241,7 +241,7 @@ func (c *mergedSchema) bound(keyword string, n int64) {
 	}
 }
 
-// keyword writes the value of a keyword; nothing if the keyword is to be left out.
+// keyword writes the value of a keyword, or nothing if the keyword is left out.
 func (w *compatibleWriter) keyword(out []byte, c *mergedSchema, keyword string, level int) []byte {
 	all := c.Values(keyword)
 	first := all[0]
@@ -296,7 +296,7 @@ func objects(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	return all
 }
 
-// items writes the schema of an array's items. One about which nothing is known gets types, since Gemini refuses an array without.
+// items writes the schema of an array's items. An unknown one gets types, since Gemini refuses an array without them.
 func (w *compatibleWriter) items(out []byte, all []jsonschema.Keyword, level int) []byte {
 	var schemas []*jsonschema.Schema
 	known := false

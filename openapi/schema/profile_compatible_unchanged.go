@@ -7,8 +7,8 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// IsCompatible reports whether a schema is certainly what [Compatible] makes of it, apart from what [Open] takes away. That is so for most
-// schemas, and to look is cheaper than to write and compare. False says nothing.
+// IsCompatible reports whether [Compatible] certainly leaves a schema unchanged, apart from what [Open] removes. Most schemas are, and this
+// check is cheaper than writing and comparing. If it is false, a schema may be unchanged or not.
 func IsCompatible(schema *jsonschema.Schema, maxBytes int) bool {
 	if maxBytes <= 0 {
 		maxBytes = Limits{}.withDefaults().MaxBytes

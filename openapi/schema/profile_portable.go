@@ -8,14 +8,14 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// Portable rewrites an input schema for models and clients that take less than JSON Schema 2020-12, in the words that
-// all of them take: type, description, properties, required, items, enum and format. Arguments are still checked against
-// the schema that it was made of; what gets lost is told in descriptions. maxBytes is the most that it takes, as far as
-// leaving out texts and deep levels helps; 0: 64 KiB.
+// Portable rewrites an input schema for models and clients that support less than JSON Schema 2020-12, with the keywords that all of them
+// support: type, description, properties, required, items, enum and format. Descriptions explain the constraints that get lost. Arguments
+// are still checked against the original schema. maxBytes is the maximum size of the result, which is reached by leaving out texts and
+// deep levels; 0: 64 KiB.
 //
-// The rules, and who makes them:
+// The rules, and the clients that require them:
 //   - the root has type object and properties, and no composition, enum or not (Claude and OpenAI: pains row 24);
-//   - every schema has a type, which is one word; null is told in the description, since clients make a list of types
+//   - every schema has a type, which is one word; null is in the description, since clients make a list of types
 //     of "anyOf: [{…}, {type: null}]" (Gemini: row 25);
 //   - no $ref, oneOf, anyOf, allOf, const, additionalProperties, exclusive bounds: unknown or refused names (row 25, 3);
 //     bounds and patterns are refused by some of Gemini's front ends, so they become words;
@@ -57,8 +57,8 @@ type portableWriter struct {
 	cut   cut
 	steps int
 	most  int      // bytes
-	path  []string // the definitions that the schema being written stands in
-	// unions has a member that alternatives describe differently keep all of their schemas, as alternatives of its own.
+	path  []string // the definitions that contain the schema being written
+	// unions reports whether a member that alternatives describe differently keeps all of their schemas, as alternatives of its own.
 	unions bool
 }
 

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// verdict is what the quick check of a value finds.
+// verdict is the result of the quick validation of a value.
 type verdict uint8
 
 const (
 	invalid verdict = iota
-	unsure          // the schema or the value asks for more than the quick check knows
+	unsure          // the schema or the value needs the library
 	valid
 )
 
-// quickValidator walks a check and a value side by side. It must never say valid of a value that the library refuses, nor
-// invalid of one that it accepts: TestQuickValidateAgrees and the fuzz test hold it to that.
+// quickValidator walks over a check and a value side by side. Its verdict must never be valid for a value that the library refuses, nor
+// invalid for one that it accepts: TestQuickValidateAgrees and the fuzz test hold it to that.
 type quickValidator struct {
 	steps int
 }

@@ -7,8 +7,8 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// referred holds the checks of schemas that others refer to, for the examples and defaults that stand beside such references or
-// above them. All of a document's tools share them.
+// referred holds the compiled checks of referenced schemas, for examples and defaults beside such references or above them. The tools of
+// a document share them.
 type referred struct {
 	mu     sync.Mutex
 	checks map[partKey]*check // complete whenever mu is free

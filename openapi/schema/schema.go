@@ -21,8 +21,8 @@ const (
 	OpenAPI31
 )
 
-// Direction is the way that a value goes. It decides which properties are left out (OAS 3.0.4, schema object,
-// readOnly and writeOnly).
+// Direction is the direction in which a value is sent. It decides which properties are left out (OAS 3.0.4, Schema Object, readOnly and
+// writeOnly).
 type Direction uint8
 
 // The two directions.
@@ -33,13 +33,13 @@ const (
 
 // Limits bound what is emitted for one tool. Zero values mean the defaults.
 type Limits struct {
-	// MaxBytes is the most bytes of an input schema; default 64 KiB (S6). A larger one is reduced in stages: deep
+	// MaxBytes is the maximum size of an input schema in bytes; default 64 KiB (S6). A larger one is reduced in stages: deep
 	// descriptions go first, then deep branches lose everything but their type.
 	MaxBytes int
-	// MaxOutput is the most bytes of an output schema; default 4 KiB (D8). A larger one is cut by depth, and left
+	// MaxOutput is the maximum size of an output schema in bytes; default 4 KiB (D8). A larger one is cut by depth, and left
 	// out when that does not help.
 	MaxOutput int
-	// Pace is that of the work; nil: it makes way for nobody.
+	// Pace slows the conversion down in favour of other work; nil: it does not.
 	Pace *pacing.Pace
 }
 
@@ -147,8 +147,8 @@ type Property struct {
 	Demands  Demands
 	WireName string // the name in the request; mentioned in the description when it differs from Name
 	In       string // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
-	// MergePatch is the schema of a merge patch (RFC 7396) that the argument is or is a part of: Schema, or one of its alternatives. nil:
-	// there is none. Removable says that the argument is a member of such a patch, which null removes.
+	// MergePatch is the schema of the merge patch (RFC 7396) that the argument is or belongs to: Schema, or one of its alternatives. It
+	// is nil without such a patch. Removable reports whether the argument is a member of the patch, which null removes.
 	MergePatch *tree.Node
 	Removable  bool
 }

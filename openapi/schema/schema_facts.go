@@ -7,8 +7,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// schemaFacts is what has to be known of a schema before its first keyword is written, because keywords of the older
-// dialects change what their neighbours mean.
+// schemaFacts is what must be known about a schema before its first keyword is written, because keywords of the older dialects change the
+// meaning of their neighbours.
 type schemaFacts struct {
 	ref      *tree.Node // the reference in the schema
 	target   *tree.Node // what it leads to; nil if nothing
@@ -20,17 +20,17 @@ type schemaFacts struct {
 
 	types    types  // null included if the schema is nullable
 	inferred bool   // types is not written but follows from other keywords
-	dropType bool   // "type" is beside a reference where the dialect ignores it, or says what the target says
+	dropType bool   // "type" is beside a reference where the dialect ignores it, or repeats the target's
 	format   string // that the word under "type" implies
 	numeric  bool   // of numbers that are also taken as texts: pattern is that of such texts
 
 	addNull  bool // null becomes one of the values of enum
 	wrapNull bool // null is an alternative to all that the schema asserts
-	noNull   bool // null is none of the values, whatever the schema says
+	noNull   bool // null is not accepted, whatever the schema says
 
 	hidden            *hiddenNames // properties that required must not name
 	misplaced         *tree.Node   // enum of an array that is meant for its items
-	unreadablePattern bool         // patternProperties holds what can't be checked
+	unreadablePattern bool         // patternProperties has an expression that can't be checked
 }
 
 // facts reads a schema object.

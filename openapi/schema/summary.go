@@ -47,7 +47,7 @@ func (c *Converter) Summary(schema *tree.Node) string {
 	return ""
 }
 
-// plural says what an array is of.
+// plural names the items of an array.
 func (c *Converter) plural(items *tree.Node) string {
 	name, n := c.nameOf(items)
 	if name != "" {
@@ -68,7 +68,7 @@ func (c *Converter) plural(items *tree.Node) string {
 	return ""
 }
 
-// nameOf returns the name of a schema, if it stands among the document's named ones or has a title, and the schema.
+// nameOf returns the name of a schema, if it is a component of the document or has a title, and the schema.
 func (c *Converter) nameOf(n *tree.Node) (string, *tree.Node) {
 	named := c.resolve(n)
 	if all := named.Get("allOf"); all.Len() == 1 && named.Get("properties") == nil {

@@ -27,7 +27,7 @@ func unclean(text string) bool {
 	return cleaned(text) != text
 }
 
-// cleaned takes out what is not seen, and again where a comment was all that stood before it.
+// cleaned removes invisible characters, and again after it has removed a comment that separated them.
 func cleaned(text string) string {
 	clean := unseen.Clean(text)
 	if without := withoutComments(clean); without != clean {
