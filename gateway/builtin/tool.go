@@ -13,13 +13,13 @@ import (
 	"drawbridge/gateway/toolsearch"
 )
 
-// Tools makes the gateway's own tools. It is immutable.
+// Tools makes the built-in tools. It is immutable.
 type Tools struct {
 	metrics *telemetry.Metrics
 	calls   map[string]*telemetry.CallMetrics // by tool
 }
 
-// New returns the tools whose calls are counted by m.
+// New returns tools whose calls are counted in m.
 func New(m *telemetry.Metrics) *Tools {
 	t := &Tools{metrics: m, calls: map[string]*telemetry.CallMetrics{}}
 	for _, definition := range toolsearch.Listed(nil) {
@@ -28,7 +28,7 @@ func New(m *telemetry.Metrics) *Tools {
 	return t
 }
 
-// Search returns search_tools for what a caller may find.
+// Search returns search_tools for one caller, whose scope is of.
 func (t *Tools) Search(of *toolsearch.Scope) call.Tool {
 	return t.tool(toolsearch.Search, func(ctx context.Context, args json.RawMessage) (answer, error) {
 		text, found, err := of.Search(ctx, args)
@@ -39,7 +39,7 @@ func (t *Tools) Search(of *toolsearch.Scope) call.Tool {
 	})
 }
 
-// Describe returns describe_tools for what a caller may find and its client understands.
+// Describe returns describe_tools for one caller, whose scope is of and whose client supports the features f.
 func (t *Tools) Describe(of *toolsearch.Scope, f catalog.Features) call.Tool {
 	return t.tool(toolsearch.Describe, func(_ context.Context, args json.RawMessage) (answer, error) {
 		texts, found, err := of.Describe(args, f)
@@ -47,7 +47,7 @@ func (t *Tools) Describe(of *toolsearch.Scope, f catalog.Features) call.Tool {
 	})
 }
 
-// Refuse returns the tool of a name, whose calls fail because of wrong arguments.
+// Refuse returns the built-in tool of a name for a call whose arguments are wrong: it fails with err.
 func (t *Tools) Refuse(name string, err error) call.Tool {
 	return t.tool(name, func(context.Context, json.RawMessage) (answer, error) { return answer{}, err })
 }
@@ -56,17 +56,17 @@ func (t *Tools) tool(name string, run func(context.Context, json.RawMessage) (an
 	return &tool{definition: toolsearch.Definition(name), metrics: t.calls[name], run: run}
 }
 
-// answer is what a tool answers.
+// answer is the answer of a built-in tool.
 type answer struct {
 	texts   [][]byte // for the model
-	unknown bool     // no tool is what the arguments name
+	unknown bool     // the arguments name no tool that the caller may call
 }
 
-// tool is one of the gateway's own tools for one caller. It implements [call.Tool].
+// tool is a built-in tool for one call. It implements [call.Tool].
 type tool struct {
 	definition *catalog.Tool
 	metrics    *telemetry.CallMetrics
-	// run returns the answer to arguments. The error is a [*toolsearch.ArgumentError], or one for the client.
+	// run returns the answer. The error is a [*toolsearch.ArgumentError], or one for the client.
 	run func(context.Context, json.RawMessage) (answer, error)
 }
 
@@ -76,7 +76,7 @@ func (t *tool) Definition() *catalog.Tool { return t.definition }
 // Scopes implements [call.Tool]: every caller may search.
 func (t *tool) Scopes() (sets [][]string, needed bool) { return nil, false }
 
-// Rates implements [call.Tool]: the rates of requests are all that apply.
+// Rates implements [call.Tool]: only the rate limits of requests apply.
 func (t *tool) Rates() []*admission.RateLimit { return nil }
 
 // AsksUser implements [call.Tool].

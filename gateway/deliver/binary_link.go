@@ -13,8 +13,8 @@ import (
 // usualLinkTTL is how long a link is valid where the API does not configure links.
 const usualLinkTTL = 10 * time.Minute
 
-// binaryLink returns a link to an answer that is one part of more bytes than the ceiling permits, neither JSON nor text. Revisions
-// before 2025-06-18 have no links, so that linkBinary has to do.
+// binaryLink returns a link to a response of one binary part that is larger than the limit. Revisions before 2025-06-18 have no links: see
+// linkBinary.
 func (w *result) binaryLink(parts []answer.Part) (render.Result, bool) {
 	if len(parts) != 1 || !isBinary(parts[0].Kind) || w.inv.Caller.Protocol.Revision < "2025-06-18" {
 		return render.Result{}, false

@@ -62,8 +62,8 @@ func (w *result) linkURI() (uri, lasts string) {
 	return uri, " within " + config.Duration(ttl).String()
 }
 
-// waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
-func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
+// waysAfterProjection returns the ways to what a projection has left out of a response of size bytes, in words.
+func (w *result) waysAfterProjection(a *projection.Answer, size int) (ways []string) {
 	p := w.plan.Projection
 	if len(a.Cuts) > 0 {
 		if p.Argument && w.inv.Fields == nil {
@@ -80,8 +80,8 @@ func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
 	return ways
 }
 
-// waysToTheWhole returns how the client gets an answer that can't be projected: less of it, or the whole as a resource.
-func (w *result) waysToTheWhole() (ways []string) {
+// waysWithoutProjection returns the ways to a response that can't be projected, in words: a smaller one, or all of it as a resource.
+func (w *result) waysWithoutProjection() (ways []string) {
 	if smaller := w.plan.Projection.Smaller; smaller != "" {
 		ways = append(ways, smaller)
 	}
@@ -91,9 +91,8 @@ func (w *result) waysToTheWhole() (ways []string) {
 	return ways
 }
 
-// waysToRest returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
-// out.
-func (w *result) waysToRest(parts []answer.Part, most int) (ways []string) {
+// waysAfterTruncation returns the ways to the rest of a truncated response, in words. A URI of more than most tokens is left out.
+func (w *result) waysAfterTruncation(parts []answer.Part, most int) (ways []string) {
 	if p := w.plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
 		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 	}

@@ -18,26 +18,25 @@ import (
 // canceled is the outcome of a call whose client has left, or that the shutdown has ended.
 var canceled = telemetry.Outcome(upstream.Canceled.String())
 
-// Results makes results of outcomes. It is immutable.
+// Results turns outcomes into results. It is immutable.
 type Results struct {
-	// Links seals the URIs of responses that are read later.
+	// Links seals the URIs of resource links.
 	Links *mcp.SealedHandles
 }
 
-// result is the result of tools/call for one outcome, while it is rendered: what the client gets of the outcome, and what is said beside
-// it.
+// result is the result of tools/call for one outcome while it is rendered: the parts of the outcome that the client gets, headers and notes.
 type result struct {
 	*call.Outcome
 	inv     *call.Invocation
 	plan    *plan.Plan
 	links   *mcp.SealedHandles // nil if the whole response can't be linked
 	headers render.HeaderNotes // headers of the response that the client sees
-	note    string             // text that is given beside the response; "" if there is none
+	note    string             // for the model, beside the response; may be empty
 
-	rendered render.Renderer // of the result, whose small ones are in its memory
+	rendered render.Renderer // of this result; its memory holds small results
 }
 
-// deliver sends the result of an outcome to the client, with a note beside it.
+// deliver sends the result of an outcome to the client, with a note.
 func (r Results) deliver(out *call.Outcome, note string, reply *mcp.Reply) error {
 	w := r.of(out, note)
 	meta, chunks := w.members()
@@ -48,13 +47,13 @@ func (r Results) deliver(out *call.Outcome, note string, reply *mcp.Reply) error
 	return reply.ResultMeta(meta, chunks...)
 }
 
-// of returns the result of an outcome, with a note beside it.
+// of returns the result of an outcome with a note, not rendered yet.
 func (r Results) of(out *call.Outcome, note string) *result {
 	return &result{Outcome: out, inv: out.Invocation(), plan: out.Invocation().Plan(), links: r.Links, note: note}
 }
 
-// Members returns the members of the result of tools/call for an outcome, as JSON text, for a task that is to answer with it later. It has no
-// links, since a task can be asked when they are not valid any more.
+// Members returns the members of the result of tools/call for an outcome, as JSON text, for a task that returns them later. They have no
+// links, which may have expired by then.
 func (r Results) Members(out *call.Outcome) (members []byte) {
 	w := result{Outcome: out, inv: out.Invocation(), plan: out.Invocation().Plan()}
 	meta, chunks := w.members()
@@ -95,7 +94,7 @@ func (w *result) render() render.Result {
 	switch f := w.Failure; {
 	case w.plan == nil:
 		return w.texts()
-	case f != nil && f.Outcome == telemetry.OutcomeJob: // no error of the call, which has started the job
+	case f != nil && f.Outcome == telemetry.OutcomeJob: // the call itself succeeded: it has started the job
 		return w.renderer().Text(f.Text)
 	case f != nil:
 		return w.failure()
@@ -122,7 +121,7 @@ func (w *result) failure() render.Result {
 	return render.Result{Chunks: render.Error(w.truncateText(text)), Meta: w.failureMeta()}
 }
 
-// texts renders the texts of a tool that is no operation, or that of its failure if there are none.
+// texts renders the texts of a built-in tool or, without any, the text of its failure.
 func (w *result) texts() render.Result {
 	texts := make([][]byte, len(w.Shown))
 	for i := range w.Shown {
@@ -134,7 +133,7 @@ func (w *result) texts() render.Result {
 	return render.Result{Chunks: render.Texts(texts, w.Failure != nil), Meta: w.failureMeta()}
 }
 
-// failureMeta returns the members of _meta that a failed call has: its request ID.
+// failureMeta returns the members of _meta for a failed call: its request ID.
 func (w *result) failureMeta() []byte {
 	if id := w.requestID(); id != "" {
 		return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
@@ -153,7 +152,7 @@ func (w *result) requestID() string {
 
 // success renders the parts of a response with a status below 300.
 func (w *result) success() render.Result {
-	own := w.note // of a job that goes on
+	own := w.note // about a job that is still running
 	w.note = ""
 	if !w.OfJob {
 		w.noteResponse()
@@ -187,8 +186,8 @@ func (w *result) renderParts(parts []answer.Part) render.Result {
 	return w.renderer().Part(parts[0])
 }
 
-// linksBefore reports whether a link may come instead of what a projection has left: if that is large. Without a projection, the whole
-// decides.
+// linksBefore reports whether a link may replace the projected response: if that is still large. Without a projection, configuredLink
+// decides by the size of the whole response.
 func (w *result) linksBefore(shown []answer.Part) bool {
 	l := w.plan.Links
 	return l != nil && len(w.Parts) > 0 && (w.plan.Projection == nil || l.Over == 0 || sizeOf(shown) > l.Over)
@@ -220,14 +219,14 @@ func (w *result) noteProjections() {
 				w.addNote("For the answer, read the resource " + uri + ".")
 			}
 		default:
-			w.addNote(p.Answer.Note(w.waysToTheRest(p.Answer, p.Size)))
+			w.addNote(p.Answer.Note(w.waysAfterProjection(p.Answer, p.Size)))
 		}
 	}
 }
 
-// notProjected is the text for a model whose call changed nothing, and whose projection could not be made.
+// notProjected returns the text for the model after a safe call whose response could not be projected.
 func (w *result) notProjected() string {
-	ways := w.waysToTheWhole()
+	ways := w.waysWithoutProjection()
 	if len(ways) == 0 {
 		ways = []string{"ask for less by other arguments"}
 	}
@@ -235,7 +234,7 @@ func (w *result) notProjected() string {
 		render.StatusText(w.Response.StatusCode), sizeOf(w.Parts), w.Projected[len(w.Projected)-1].NotShown(), strings.Join(ways, ", or "))
 }
 
-// addNote adds a sentence to what is given beside the response.
+// addNote adds a sentence to the note.
 func (w *result) addNote(text string) {
 	if w.note != "" && text != "" {
 		w.note += " "
@@ -263,18 +262,18 @@ func newRenderer(out *call.Outcome) render.Renderer {
 		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: inv.Caller.Protocol.Revision, Structured: structured(inv), ShortText: p.ShortText,
 		Redactor: out.Redactor(), Target: out.Target(), Base: p.Base, Arguments: out.Arguments(),
 	}
-	if p.Resource != nil && p.Elicitation == nil { // input of the user is not for the model to read
+	if p.Resource != nil && p.Elicitation == nil { // the URI would show the model the input of the user
 		r.URI = &p.Resource.URI
 	}
 	return r
 }
 
-// structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
+// structured reports whether the client has seen an output schema, so that it expects structuredContent (D8).
 func structured(inv *call.Invocation) bool {
 	return inv.Tool.Definition().Structured() && catalog.FeaturesOf(inv.Caller.Protocol.Revision).OutputSchema
 }
 
-// readHeaders prepares the result's members and text about the headers of the response.
+// readHeaders sets the headers of the response that the client sees.
 func (w *result) readHeaders() {
 	p := w.plan
 	w.headers = p.ResponseHeaders.Read(render.Exchange{
@@ -283,7 +282,7 @@ func (w *result) readHeaders() {
 	})
 }
 
-// noteWithUnsent returns the note, after one on the members of the request body that were not sent: models don't see _meta.
+// noteWithUnsent returns the note, preceded by a note on members of the request body that were not sent, since models don't see _meta.
 func (w *result) noteWithUnsent() string {
 	_, pointers := w.Dropped()
 	unsent := render.Unsent(pointers)
@@ -293,8 +292,8 @@ func (w *result) noteWithUnsent() string {
 	return unsent + " " + w.note
 }
 
-// Fit returns the parts of an outcome as they are shown in a prompt, within a number of tokens and the ceiling on binary data, a note on
-// what they lack, "" if they are whole, and an upper bound of the tokens of both. There is no limit if most is 0.
+// Fit returns the parts of an outcome for a prompt, within most tokens and the limit on binary data; a note on what is left out, or "";
+// and an upper bound of the tokens of both. A most of 0 is no limit.
 func (r Results) Fit(out *call.Outcome, most int) (shown []answer.Part, note string, tokens int) {
 	w := r.of(out, "")
 	shown = out.Parts

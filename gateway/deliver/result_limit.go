@@ -6,10 +6,11 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
+// besideTokens is the number of tokens for headers and notes when result.max_tokens of a rule, which does not count them, replaces the
+// configured limit.
 const besideTokens = 2_000
 
-// limits returns the limits of the result of the call.
+// limits returns the limits of the result: those of the configuration, or result.max_tokens of a rule if that is higher.
 func (w *result) limits() call.Ceiling {
 	if w.inv.Origin.ByOperator() {
 		return call.Ceiling{}
@@ -21,8 +22,8 @@ func (w *result) limits() call.Ceiling {
 	return c
 }
 
-// truncate returns the parts of a successful answer as they are shown, within the ceiling, and adds to the note what they lack and how
-// to get it. The parts themselves are not changed. A result above the ceiling is no error: a model would repeat the call.
+// truncate returns the parts of a successful response within the limits of results, and adds a note on what is left out and how to get
+// it. The given parts are not changed. A longer result is not an error, because a model would repeat the call.
 func (w *result) truncate(parts []answer.Part) []answer.Part {
 	c := w.limits()
 	if c.Binary > 0 && binarySize(parts) > c.Binary {
@@ -43,13 +44,13 @@ func (w *result) truncate(parts []answer.Part) []answer.Part {
 	return shown
 }
 
-// beside returns what stands beside the parts of the result.
+// beside returns the texts of the result besides its parts.
 func (w *result) beside() beside {
 	return beside{headers: w.headers.Text, note: w.note, structured: structured(w.inv)}
 }
 
-// fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
-// lack; "" if they are whole.
+// fit returns the beginnings of parts that are, with headers and notes, within most tokens, and a note on what is left out; "" if they
+// are complete.
 func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
 	f := newFitter(w.beside(), parts, most)
 	if f.measure() <= most {
@@ -57,10 +58,10 @@ func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note s
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()
-	return f.fit(w.plan.Safe, w.waysToRest(parts, most/4))
+	return f.fit(w.plan.Safe, w.waysAfterTruncation(parts, most/4))
 }
 
-// truncateText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
+// truncateText returns the text of an error within the token limit, which may be lower than the general bound of such texts.
 func (w *result) truncateText(raw string) string {
 	const rest = " The rest of this text is left out."
 	if most := w.limits().Tokens; most > 0 && len(raw) > most {

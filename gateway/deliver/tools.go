@@ -20,12 +20,12 @@ type Tools struct {
 	Results Results
 }
 
-// Via is the tool through which another one is called by name, such as read_tool. The call is the same as a direct one, except that the
-// model is told more about its mistakes: it may have seen no definition.
+// Via is the tool through which another one is called by name, such as read_tool. The call is the same as a direct one, except that errors
+// tell the model more, because it may not have seen the definition.
 type Via struct {
 	Name     string                   // of the tool
 	ReadOnly bool                     // only tools that change nothing may be called
-	Unknown  func(name string) string // the text for the model if there is no such tool for the caller
+	Unknown  func(name string) string // returns the text for the model if the caller has no such tool
 }
 
 // Serve answers tools/call.
@@ -65,7 +65,7 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 	beside := t.Jobs.Finish(out, webhook)
 	if f := out.Failure; f != nil {
 		if mcp.IsShutdown(ctx) && f.Outcome == canceled {
-			return f.Cause // mcp turns it into an error that names the shutdown
+			return f.Cause // package mcp turns it into an error that names the shutdown
 		}
 		// With a job the call took effect, and repeating it would start another.
 		if refused := e.SubjectRefused(inv.Caller.Principal, f); refused != nil && !out.OfJob {
@@ -85,12 +85,12 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 	return t.Results.deliver(out, beside.Note, reply)
 }
 
-// ServeOwn answers a tools/call of one of the gateway's own tools, which is made for the request.
+// ServeOwn answers a tools/call of a built-in tool, which is made for the request.
 func (t *Tools) ServeOwn(ctx context.Context, e *call.Endpoint, own call.Tool, req *mcp.Request, reply *mcp.Reply) error {
 	return t.serveTexts(ctx, Invocation(ctx, e, own, req, reply), nil, reply)
 }
 
-// serveTexts calls a tool that is no operation, and delivers its texts, or that of its failure.
+// serveTexts calls a built-in tool, and delivers its texts, or the text of its failure.
 func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, via *Via, reply *mcp.Reply) error {
 	tool := inv.Tool
 	inv.Verify = func(context.Context) error { return via.check(tool) }
@@ -102,8 +102,8 @@ func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, via *Via, r
 	return t.Results.deliver(out, "", reply)
 }
 
-// Call calls a tool for an operator. result makes the result of its members, and cause is why the service did not answer, or nil if it did.
-// The error is why there is no result.
+// Call calls a tool for an operator. result builds the result from its members. cause is the error of the request to the service, or nil.
+// err is not nil if there is no result.
 func (t *Tools) Call(ctx context.Context, inv call.Invocation, result func(meta []byte, chunks ...mcp.Chunk) json.RawMessage) (whole json.RawMessage, cause, err error) {
 	out, _, err := t.invoke(ctx, inv, nil, nil)
 	if err != nil {
@@ -118,8 +118,8 @@ func (t *Tools) Call(ctx context.Context, inv call.Invocation, result func(meta 
 	return result(meta, chunks...), cause, nil
 }
 
-// invoke calls a tool whose caller is authorized, and returns the open outcome and the caller's webhook for the end of a job, nil if there is
-// none. via is nil if the tool is called by its own name, and req if no client has called it.
+// invoke calls a tool whose caller is authorized, and returns the open outcome, and the caller's webhook for the end of a job or nil. via
+// is nil if the tool is called by its own name. req is nil if no client has called it.
 func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *mcp.Request) (out *call.Outcome, webhook *url.URL, err error) {
 	p := inv.Plan()
 	var wrong error
@@ -140,7 +140,7 @@ func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *
 	return out, v.webhook, err
 }
 
-// answerUnknown answers a call of a tool that does not exist for the caller. via is nil if the client named it itself.
+// answerUnknown answers a call of a tool that does not exist for the caller. via is nil if the tool is called by its own name.
 func answerUnknown(inv *call.Invocation, via *Via, reply *mcp.Reply) error {
 	if via == nil {
 		return inv.Endpoint.UnknownTool(inv.Caller.Principal, inv.Name)

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// blockTokens is an upper bound of the tokens of what a result says about a part besides its data, such as its type and size.
+	// blockTokens is an upper bound of the tokens of a part besides its data, such as its type and size.
 	blockTokens = 128
-	// structureTokens is that of the names and brackets around the data of a part in structuredContent.
+	// structureTokens is an upper bound of the tokens of names and brackets around the data of a part in structuredContent.
 	structureTokens = 16
-	// maxFieldName is the length in bytes to which the names of form fields and files are cut in a result above the ceiling.
+	// maxFieldName is the length in bytes to which the names of form fields and files are cut in a truncated result.
 	maxFieldName = 200
-	// maxFitted is how often an answer is cut until the result with its note is within the ceiling.
+	// maxFitted is the maximum number of attempts to cut a response so that the result with its note is within the limit.
 	maxFitted = 4
 )
 
-// beside is what stands beside the parts of a result.
+// beside holds the texts of a result besides its parts.
 type beside struct {
 	headers, note string
 	structured    bool // the parts are in structuredContent, too
 }
 
-// atMost returns an upper bound of the tokens of a result, without counting any: no token has less than a byte.
+// atMost returns an upper bound of the tokens of a result without counting them: every token has at least one byte.
 func (b beside) atMost(parts []answer.Part) (n int) {
 	n = len(b.headers) + len(b.note)
 	for i := range parts {
@@ -47,7 +47,7 @@ func (b beside) atMost(parts []answer.Part) (n int) {
 	return n
 }
 
-// tokens returns the tokens of the texts beside the parts.
+// tokens returns the number of tokens of the texts besides the parts.
 func (b beside) tokens() int {
 	return tokenizer.Count([]byte(b.headers)) + tokenizer.Count([]byte(b.note)) + 1
 }
@@ -57,14 +57,14 @@ type fitter struct {
 	beside
 	most  int
 	parts []answer.Part
-	// counted is the beginning of each part that has most tokens, or nearly, or all of it.
+	// counted is the counted beginning of each part: about most tokens, or all of it.
 	counted []projection.Counted
-	json    []bool // texts that are JSON which was not read as such, for lack of a schema
+	json    []bool // texts that are JSON although their media type or schema does not say it
 	costs   []int  // tokens of the data of each part; more than most if it has more
-	shown   int    // tokens of the parts that share returned, with what is said about them
+	shown   int    // tokens of the parts that share returned, with their names and types
 }
 
-// newFitter returns the fitter of parts, in which texts that are JSON have no white space between tokens.
+// newFitter returns the fitter of parts. It removes white space between the tokens of JSON texts.
 func newFitter(b beside, parts []answer.Part, most int) *fitter {
 	f := &fitter{beside: b, most: most, parts: slices.Clone(parts), json: make([]bool, len(parts)), costs: make([]int, len(parts)), counted: make([]projection.Counted, len(parts))}
 	for i := range f.parts {
@@ -77,7 +77,7 @@ func newFitter(b beside, parts []answer.Part, most int) *fitter {
 	return f
 }
 
-// measure counts the tokens of the result, those of each part until there are more than most.
+// measure counts the tokens of the result. It stops in each part above most.
 func (f *fitter) measure() (total int) {
 	total = f.tokens()
 	for i := range f.parts {
@@ -95,10 +95,10 @@ func (f *fitter) measure() (total int) {
 	return total
 }
 
-// fit returns the beginnings of the parts, which were measured, and the note on what they lack. The note has the ways to the rest, and
-// says whether the call is safe to be made again.
+// fit returns the beginnings of the measured parts, and the note on what is left out. The note lists the ways to the rest, and for an
+// unsafe call warns against repeating it.
 func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string) {
-	// The note has at most as many places as one part that is cut.
+	// The note names at most as many places as for one cut part.
 	reserve := tokenizer.Count([]byte(truncationNote(f.most, nil, 0, safe, ways))) + 2*blockTokens
 	texts := f.tokens()
 	for range maxFitted {
@@ -115,7 +115,7 @@ func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string
 	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, truncationNote(f.most, nil, 0, safe, nil)
 }
 
-// around returns an upper bound of the tokens of what is said about a part besides its data.
+// around returns an upper bound of the tokens of a part besides its data.
 func (f *fitter) around(p *answer.Part) int {
 	n := structureTokens + len(p.Field)
 	if p.Events > 0 {
@@ -127,7 +127,7 @@ func (f *fitter) around(p *answer.Part) int {
 	return n
 }
 
-// quoted returns the tokens of a text as it stands in structuredContent, as far as they are not more than a limit; 0 if it does not.
+// quoted returns the number of tokens of a text as a JSON string in structuredContent, counted up to limit; 0 if it is not there.
 func (f *fitter) quoted(p *answer.Part, limit int) int {
 	if p.Kind != answer.Text || !f.structured {
 		return 0
@@ -135,8 +135,8 @@ func (f *fitter) quoted(p *answer.Part, limit int) int {
 	return tokenizer.CountUpTo(jsonscan.AppendString(nil, p.Data), limit)
 }
 
-// share divides a number of tokens among the parts, so that short parts stay whole. Parts for which there is no room are left out from
-// the end; their number is left.
+// share divides room tokens among the parts, so that short parts stay whole. If not all parts fit, the last ones are left out; left is
+// their number.
 func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, left int) {
 	const least = 8 // tokens that a part may be cut to
 	shown = slices.Clone(f.parts)
@@ -144,7 +144,7 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 		shown[i].Field, shown[i].File = text.Truncate(shown[i].Field, maxFieldName), text.Truncate(shown[i].File, maxFieldName)
 	}
 	kept := 0
-	f.shown = blockTokens // of the sentence about parts that are left out
+	f.shown = blockTokens // for the sentence about parts that are left out
 	for i := range shown {
 		around := f.around(&shown[i])
 		need := around + min(f.costs[i], least)
@@ -177,7 +177,7 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 		room -= tokens
 		f.shown += tokens
 	}
-	if left > 0 { // not to be taken for an answer of one part
+	if left > 0 { // so that one remaining part is not taken for the whole response
 		shown = append(shown, answer.Part{Kind: answer.Text, Data: fmt.Appendf(nil, "%d parts are left out.", left)})
 	}
 	return shown, atMostPlaces(cuts), left
@@ -203,8 +203,7 @@ func (f *fitter) cut(i, most int) (data []byte, left []projection.Cut, tokens in
 	return nil, []projection.Cut{{Kind: jsonscan.String, Left: len(f.parts[i].Data)}}, 0
 }
 
-// cutText returns the beginning of a text within a number of tokens, and what is left out. White space before it is: nobody reads a
-// block of it.
+// cutText returns the beginning of a text within most tokens, and what is left out. Leading white space is left out.
 func (f *fitter) cutText(i, most int) ([]byte, []projection.Cut) {
 	whole := f.parts[i].Data
 	text := bytes.TrimLeft(whole, " \t\r\n")

@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// truncationNote is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
+// truncationNote returns the note on a response that was cut to most tokens. left is the number of parts that are left out.
 func truncationNote(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
@@ -45,7 +45,7 @@ func beginning(raw string, most int) string {
 	return raw
 }
 
-// inPart names the part of a cut if there are several.
+// inPart adds the number of the part to a cut if there are several parts.
 func inPart(c projection.Cut, i, parts int) projection.Cut {
 	switch {
 	case parts == 1:
@@ -57,7 +57,7 @@ func inPart(c projection.Cut, i, parts int) projection.Cut {
 	return c
 }
 
-// atMostPlaces returns the first cuts, and one for all others.
+// atMostPlaces returns the first cuts, and one that combines all others.
 func atMostPlaces(cuts []projection.Cut) []projection.Cut {
 	const most = 4
 	if len(cuts) <= most {

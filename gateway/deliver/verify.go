@@ -12,18 +12,18 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// verifier checks what tools/call demands beside the arguments of the tool: the list of fields, the caller's webhook, tasks, and
+// verifier checks the parameters of tools/call besides the arguments of the tool: the field list, the caller's webhook, tasks, and
 // arguments that are repeated in headers.
 type verifier struct {
 	endpoint *call.Endpoint
 	tool     call.Tool
 	plan     *plan.Plan // of the tool
 	via      *Via       // nil if the tool is called by its own name
-	fields   error      // what is wrong with the list of fields; nil if nothing is
+	fields   error      // of the field list, or nil
 	protocol call.Protocol
 	req      *mcp.Request // nil if no client makes the call
 	local    bool         // the program serves the user that runs it, by a transport without headers
-	webhook  *url.URL     // of the caller for the end of a job; set by verify, nil if there is none
+	webhook  *url.URL     // of the caller for the end of a job, or nil; set by verify
 }
 
 // verify implements [call.Invocation].Verify.
@@ -50,7 +50,7 @@ func (v *verifier) verify(context.Context) (err error) {
 	return nil
 }
 
-// check refuses a call through another tool of one that can only be called by its own name. A nil via refuses nothing.
+// check refuses a call through via if the tool can only be called by its own name. A nil via refuses nothing.
 func (via *Via) check(t call.Tool) error {
 	if via == nil {
 		return nil
@@ -66,7 +66,7 @@ func (via *Via) check(t call.Tool) error {
 	return nil
 }
 
-// wrongFields returns the failure for a list of fields.
+// wrongFields returns the failure for an invalid field list.
 func wrongFields(err error) error {
 	return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + ": " + err.Error() +
 		". Write paths of fields separated by commas, such as items.id,items.owner.name, or leave it out."}

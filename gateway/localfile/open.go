@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// ErrIrregular is among what the error of [Open] wraps if the path leads to something else than a regular file.
+// ErrIrregular is wrapped by the error of [Open] for a path that is not a regular file.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open opens a file for reading. The caller closes it.
+// Open opens a regular file for reading, but not through a symbolic link as the last element of the path. The caller closes it.
 func Open(path string) (*os.File, error) {
 	f, err := open(path)
 	if err != nil {

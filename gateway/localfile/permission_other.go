@@ -4,7 +4,7 @@ package localfile
 
 import "io/fs"
 
-// exposed returns "": the permissions of the file are unknown, and its directory has to keep others out.
+// exposed returns "": the permissions of the file are unknown, so its directory must protect it.
 func exposed(fs.FileInfo) string { return "" }
 
 // syncDirectory does nothing.

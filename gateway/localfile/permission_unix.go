@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// exposed says why a key is not secret; "" if it is. The group may read it, since volumes of Kubernetes with fsGroup give each
-// file to the group.
+// exposed returns the reason why a key is not secret, or "". The group may read it, since Kubernetes volumes with fsGroup give each file
+// to a group.
 func exposed(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o007 != 0 {
 		return fmt.Sprintf("can be read or written by every user of the machine (mode %04o)", info.Mode().Perm())

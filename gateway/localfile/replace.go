@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceWith replaces the file at path by what write writes, with mode 0600. The folder is made if it is not there. Temporary files
-// are in the same folder; their names begin with prefix, by which a program finds those that it has left.
+// ReplaceWith atomically replaces the file at path by a new one with mode 0600, which write writes. It creates a missing folder. Temporary
+// files are in the same folder; their names begin with prefix, so that the program can find and remove those that a crash has left.
 func ReplaceWith(path, prefix string, write func(*os.File) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -33,7 +33,7 @@ func ReplaceWith(path, prefix string, write func(*os.File) error) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	_ = syncDirectory(dir) // so that the name survives a failure of the machine; there are file systems that can't
+	_ = syncDirectory(dir) // so that the name survives a crash of the machine; not all file systems support it
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 
 const (
 	keySize = 32 // bytes
-	// maxFile is the size of the largest file that can hold a key, in bytes. A larger one holds something else, and is left alone.
+	// maxFile is the maximum size in bytes of a file with a key. A larger file is something else, and is left alone.
 	maxFile = 1 << 10
 	// asideSuffix ends the name of a file that was replaced.
 	asideSuffix = ".replaced"
@@ -23,13 +23,13 @@ const (
 	tempPrefix = ".seal-key-"
 )
 
-// unusableKey is the error of a file that is replaced, since it holds no key, or one that is not secret.
+// unusableKey is the error of a file that has no key, or one that is not secret, so that it is replaced.
 type unusableKey struct{ reason string }
 
 func (e *unusableKey) Error() string { return e.reason }
 
-// LoadSealKey returns the key in a file (server.seal_key_file), and makes the file if there is none. A file that can't be used is moved
-// aside, logged, and made again: handles sealed with its key are lost. The error says why there is no key, and what to do.
+// LoadSealKey returns the key in a file (server.seal_key_file), and creates a missing file. A file without a usable key is moved aside and
+// replaced, with a log line, because handles sealed with its key are lost. The error names the reason and what to do.
 func LoadSealKey(path string, log *slog.Logger) ([]byte, error) {
 	key, err := read(path)
 	var unusable *unusableKey

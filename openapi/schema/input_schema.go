@@ -53,8 +53,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 	return f.report(c, props[0].Schema)
 }
 
-// dialect2020 is the only dialect that is emitted. It is the default of MCP, so that $schema is left out (2025-11-25, basic, JSON Schema
-// usage).
+// dialect2020 is the only dialect that is emitted, and the default for schemas without $schema (MCP 2025-11-25, basic, JSON Schema usage).
 const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 
 // Root returns the input schema of an operation whose arguments are the members of its body, schema. It keeps all that

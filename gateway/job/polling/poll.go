@@ -26,7 +26,7 @@ import (
 type JobStatus struct {
 	job.Report
 	Retry time.Duration // as requested by the service; 0 if it gives none
-	body  []byte        // JSON text that the report was read from; nil if there is none
+	body  []byte        // JSON text that the report was read from, or nil
 
 	// parts and resp are the result of a job that has succeeded. For a failed job, parts is the same if the service's message
 	// is all there is.
@@ -135,8 +135,8 @@ func (c *JobCall) statusRefused(ctx context.Context, resp *http.Response, retry 
 	return e
 }
 
-// hasState reports whether a response tells the state of the job. Without a word for it that is known, the job is still
-// running: 202 says so, an unknown word does, as in Azure's convention, and so do questions.
+// hasState reports whether a response has the state of the job. Without a known word for it, the job is still running if the status is
+// 202, if there is an unknown word, as in Azure's convention, or if there are questions.
 func (l *JobStatus) hasState(status int, plain bool) bool {
 	if l.State != job.Unknown { // true and false are known words too
 		return true

@@ -33,8 +33,8 @@ type Jobs struct {
 
 // Answer is what the client gets besides the outcome of a call.
 type Answer struct {
-	Task *mcp.Task // instead of a result; nil if there is none
-	Note string    // beside the result; "" if there is none
+	Task *mcp.Task // that replaces the result, or nil
+	Note string    // beside the result, or ""
 }
 
 // Finish finishes a call whose outcome is pending: it makes a task of its job, or waits for the end, or fetches the result that the response
