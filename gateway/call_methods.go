@@ -15,7 +15,7 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// callMethods returns the methods of calls.
+// callMethods wires the implementations of the protocol methods that may send requests to services.
 func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
 	calls := tools.Calls
 	resources := resource.Reader{Calls: calls}
@@ -31,21 +31,21 @@ func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Deni
 	}
 }
 
-// ofPrompts returns a method that is served with what prompts need of the request's endpoint.
+// ofPrompts adapts a method of package prompt, which gets the view of prompts of the request's endpoint.
 func ofPrompts(serve func(context.Context, *prompt.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return serve(ctx, endpoint.From(ctx).View, req, reply)
 	}
 }
 
-// ofResources is ofPrompts for methods that read resources.
+// ofResources adapts a method of package resource, like ofPrompts.
 func ofResources(serve func(context.Context, *resource.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return serve(ctx, endpoint.From(ctx).View.View, req, reply)
 	}
 }
 
-// ofCalls is ofPrompts for methods of calls.
+// ofCalls adapts a method of package task, like ofPrompts.
 func ofCalls(serve func(context.Context, *call.Endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return serve(ctx, endpoint.From(ctx).Endpoint, req, reply)

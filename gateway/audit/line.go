@@ -16,8 +16,8 @@ import (
 type Line struct {
 	// Time is when the call began.
 	Time time.Time
-	// Request is the id of the HTTP request of the call, Trace that of its trace; empty if there is
-	// none.
+	// Request is the id of the HTTP request of the call, Trace the id of its trace; either may be
+	// empty.
 	Request, Trace string
 	// Parent identifies the call that this one is a step of; "" if it is none.
 	Parent string
@@ -26,7 +26,7 @@ type Line struct {
 	Issuer, Subject, Client string
 	// Scopes are the scopes of the token.
 	Scopes []string
-	// Operator is who made the call in the console, with no token; "" for calls of clients.
+	// Operator is the operator that made the call in the console, without a token; "" for calls of clients.
 	Operator string
 	// Endpoint is the name of the endpoint, "" for the main one.
 	Endpoint string
@@ -44,7 +44,7 @@ type Line struct {
 	Dropped []string
 	// Address is the client address of a request that was denied early; it is not set for calls.
 	Address netip.Addr
-	// Reason is a more specific reason of such an outcome, from a closed set; "" if there is none.
+	// Reason is a more specific reason of such an outcome, from a closed set, or "".
 	Reason string
 	// Answered is the HTTP status of the gateway's response to such a request; 0 for a call or a
 	// Connection.
@@ -54,7 +54,7 @@ type Line struct {
 	// More is the number of such requests after the first within Duration since Time; 0 for a line
 	// about a single one.
 	More int64
-	// Decision is whether the call was permitted, Outcome its result.
+	// Decision reports whether the call was permitted, Outcome its result.
 	Decision Decision
 	Outcome  string
 	// Cache is the outcome of the response cache; "" if it was not used.
@@ -71,7 +71,7 @@ type Line struct {
 	Duration time.Duration
 }
 
-// Decision is whether a call was permitted.
+// Decision is the decision on whether a call is permitted.
 type Decision string
 
 // Values of [Decision].
@@ -221,7 +221,7 @@ func member(dst []byte, name, value string, most int) []byte {
 	return text(dst, value, most)
 }
 
-// list appends an array of texts.
+// list appends an array of texts, each of at most most bytes.
 func list(dst []byte, texts []string, most int) []byte {
 	dst = append(dst, '[')
 	for i, one := range texts {
@@ -239,10 +239,10 @@ func number(dst []byte, name string, n int64) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// cutMark marks a truncated text.
+// cutMark is put at the end of a truncated text.
 const cutMark = "…"
 
-// text appends a JSON string of at most a number of bytes, twice that with escapes. It escapes
+// text appends a JSON string of at most most bytes, or twice that with escapes. It escapes
 // everything that could end a line, move a cursor or reorder characters in a terminal or an editor,
 // including line separators other than CR and LF.
 func text(dst []byte, s string, most int) []byte {
@@ -274,8 +274,7 @@ func plain(s string) bool {
 	return true
 }
 
-// escaped appends a text with escapes, up to a number of bytes; it returns false if the text was
-// longer.
+// escaped appends a text with escapes, up to most bytes; it returns false if the text was longer.
 func escaped(dst []byte, s string, most int) ([]byte, bool) {
 	end := len(dst) + most
 	for _, r := range s {

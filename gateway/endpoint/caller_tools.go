@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/toolsearch"
 )
 
-// scope returns what a caller may find: the tools of the endpoint that it may call, of those that it has chosen.
+// scope returns the tools that a caller can find: those that it may call, limited to those that it has chosen by the query of its URL.
 func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
 	may, found := e.mayCall(caller), e.Presentation.finder
 	return &toolsearch.Scope{
@@ -20,7 +20,7 @@ func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
 	}
 }
 
-// granted returns what a caller may see by its scopes; the zero View if every caller may call all tools.
+// granted returns the permissions of a caller by its scopes; the zero View if every caller may call all tools.
 func (e *Endpoint) granted(caller *auth.Principal) auth.View {
 	if e.callable == nil {
 		return auth.View{}
@@ -41,7 +41,7 @@ func (e *Endpoint) mayCall(caller *auth.Principal) func(*catalog.Tool) bool {
 	}
 }
 
-// connect returns the instructions for a client that connects; own are those of the operator.
+// connect returns the instructions for a client that connects. own are the instructions of the configuration.
 func (e *Endpoint) connect(req *mcp.Request, own string, caller *auth.Principal) (string, error) {
 	c, err := e.choose(req.Query(), caller)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Endpoint) connect(req *mcp.Request, own string, caller *auth.Principal)
 	return e.scope(c, caller).Instructions(own), nil
 }
 
-// choose returns what a client has chosen by a query. The error is an HTTP 400.
+// choose returns the tools and presentation that a client has chosen by the query of its URL. The error is an HTTP 400.
 func (e *Endpoint) choose(query string, caller *auth.Principal) (*choice, error) {
 	c, err := parseChoice(query)
 	if c == nil || err != nil {
@@ -62,7 +62,7 @@ func (e *Endpoint) choose(query string, caller *auth.Principal) (*choice, error)
 	return c, c.check(e.catalog.All(), e.listed(caller))
 }
 
-// listed returns the function that reports whether the list shows a tool to a caller if it shows all.
+// listed returns the function that reports whether a complete list shows a tool to a caller.
 func (e *Endpoint) listed(caller *auth.Principal) func(*catalog.Tool) bool {
 	if e.visible != nil {
 		return e.mayCall(caller)
@@ -70,8 +70,8 @@ func (e *Endpoint) listed(caller *auth.Principal) func(*catalog.Tool) bool {
 	return func(t *catalog.Tool) bool { return e.Tool(t.Name) != nil }
 }
 
-// searches reports whether the list that a client has chosen has the tools of package toolsearch. Without a presentation
-// of its own, a client that has chosen few tools gets them all.
+// searches reports whether the list for a client has the built-in tools instead of all tools. A client that has chosen few tools, and no
+// presentation, gets them all.
 func (e *Endpoint) searches(c *choice) bool {
 	p := e.Presentation
 	if c == nil {

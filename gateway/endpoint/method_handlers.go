@@ -8,13 +8,13 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// CallMethods are the protocol methods that may send requests to services.
+// CallMethods are the implementations of the protocol methods that may send requests to services.
 type CallMethods struct {
 	Tools                                                              *deliver.Tools
 	ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
-// implementations are what serves the protocol methods.
+// implementations implement the protocol methods.
 type implementations struct {
 	lists *lists
 	tools *toolCalls
@@ -26,8 +26,8 @@ type implementations struct {
 type methodHandler struct {
 	// serve returns the implementation; nil for a method that package mcp implements.
 	serve func(*implementations) mcp.Method
-	// tool returns the tool that a request uses, nil if there is none; it is nil for a method whose requests use none, or whose tools
-	// are found otherwise.
+	// tool returns the tool that a request uses, or nil. The field is nil for a method whose requests use no tool, or whose tool is found
+	// elsewhere.
 	tool func(*Endpoint, *mcp.Request) call.Tool
 }
 
@@ -67,7 +67,7 @@ func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Met
 	return served
 }
 
-// ToolOf returns the tool that a request uses, or nil if there is none.
+// ToolOf returns the tool that a request uses, or nil.
 func (e *Endpoint) ToolOf(req *mcp.Request) call.Tool {
 	if find := methodHandlers[req.Method].tool; find != nil {
 		return find(e, req)

@@ -36,7 +36,7 @@ func (u *publicURLs) of(r *http.Request) int {
 	return u.byHost[strings.ToLower(r.Host)]
 }
 
-// path returns the path of the URL with the Host of a request, as it stands in URLs.
+// path returns the escaped path of the public URL with the Host of a request.
 func (u *publicURLs) path(r *http.Request) string {
 	if len(u.paths) == 0 {
 		return ""

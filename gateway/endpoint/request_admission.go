@@ -13,8 +13,8 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// RequestAdmission refuses requests that exceed a rate limit or the capacity of the process, before they are served. It is
-// safe for concurrent use.
+// RequestAdmission refuses requests that exceed a rate limit or the capacity of the process, before they are served. The limits are those
+// of package admission; this type applies them to HTTP requests and reports refusals. It is safe for concurrent use.
 type RequestAdmission struct {
 	Denials     *Denials
 	Clients     *clientip.Resolver

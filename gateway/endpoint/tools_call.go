@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/toolsearch"
 )
 
-// toolCalls answers tools/call. The gateway's own tools are there whatever is listed.
+// toolCalls answers tools/call: it serves the built-in tools, which can be called whether or not they are listed, and passes other calls on.
 type toolCalls struct {
 	calls *deliver.Tools
 	own   *builtin.Tools
@@ -35,8 +35,8 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 	return c.forward(ctx, e, scope, req, reply)
 }
 
-// forward calls the tool that the arguments of read_tool or call_tool name. From here on the request is one for that tool,
-// so that all that is bound to a request is bound to it.
+// forward calls the tool that the arguments of read_tool or call_tool name. It changes the request to one for that tool, so that
+// elicitation state, tasks and links are bound to it.
 func (c *toolCalls) forward(ctx context.Context, e *Endpoint, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
 	name, args, err := toolsearch.Target(req.Arguments)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *toolCalls) forward(ctx context.Context, e *Endpoint, scope *toolsearch.
 	return c.calls.ServeVia(ctx, e.Endpoint, via, req, reply)
 }
 
-// target returns the name of the tool that a tools/call is for, directly or not.
+// target returns the name of the tool that a tools/call calls, directly or through read_tool or call_tool.
 func target(req *mcp.Request) string {
 	if toolsearch.CallsTool(req.Name) {
 		name, _, _ := toolsearch.Target(req.Arguments)

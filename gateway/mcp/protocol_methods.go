@@ -2,12 +2,12 @@ package mcp
 
 import "context"
 
-// protocolMethod is what the protocol says of a method, whoever answers it. The zero value is that of a method that the protocol
-// does not know.
+// protocolMethod holds the properties of a method in the protocol, whichever package implements it. The zero value is that of an unknown
+// method.
 type protocolMethod struct {
 	// family is the only family that has the method, zero if both have it.
 	family RevisionFamily
-	// capability is the one that declares the method; nil if none does.
+	// capability is the capability that declares the method; nil if none does.
 	capability func(*Capabilities) *bool
 	// handshake reports whether the method is part of the handshake or checks the connection.
 	handshake bool
@@ -19,7 +19,7 @@ type protocolMethod struct {
 	asks bool
 	// startsTasks reports whether the method may answer with a task.
 	startsTasks bool
-	// mirrored is the member of params that the header Mcp-Name repeats; noParam if there is none.
+	// mirrored is the member of params that the header Mcp-Name repeats, or noParam.
 	mirrored param
 	// check refuses a request without a parameter or a client capability that the method requires; nil if it requires none.
 	check func(*Request) *Error

@@ -146,7 +146,7 @@ func (a *Arguments) Agrees(args json.RawMessage, caller *auth.Principal) bool {
 	})
 }
 
-// sameValue compares two values as they stand in a URL, where a number is a string.
+// sameValue reports whether two values are written alike in a URL, where a number is a string.
 func sameValue(a, b json.RawMessage) bool {
 	text, plain := openapi.PlainText(a)
 	other, alsoPlain := openapi.PlainText(b)

@@ -80,12 +80,12 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	return c
 }
 
-// changesNothing reports whether rules, or the method if they don't say, promise that a call changes nothing.
+// changesNothing reports whether a call changes nothing: by rules or, without any, by the method.
 func (c *candidate) changesNothing() bool {
 	return NewAnnotations(c.operation.Method, c.ruled).ReadOnly
 }
 
-// takeSafety has arguments read as those of an operation that changes something, or nothing, where rules differ from the method.
+// takeSafety makes the operation read arguments as safe or unsafe if rules differ from the method in this.
 func (c *candidate) takeSafety() {
 	safe := c.changesNothing()
 	if safe == httpmethod.IsSafe(c.operation.Method) {

@@ -92,7 +92,7 @@ func (set *Set) keep(o *Options, kept units, sources []*source.Source, candidate
 	}
 }
 
-// hasOwnLabel reports whether the n-th tool has a label of its own in metrics: only so many have.
+// hasOwnLabel reports whether the n-th tool has a label of its own in metrics: the first [telemetry.MaxToolLabels] have.
 func hasOwnLabel(n int) bool { return n < telemetry.MaxToolLabels }
 
 // metricLabel returns the label of the n-th tool in metrics.

@@ -1,12 +1,14 @@
-// Package plan compiles everything that calls of a tool need, when a configuration comes into use or a document changes.
-// It hides which settings of the configuration and which parts of a document decide what: calls read the fields of a
-// [Plan] and ask no further.
+// Package plan compiles a [Plan] for each tool, with everything that its calls need, when a configuration comes into use or a
+// document changes. It hides how the settings of the configuration and the parts of a document combine: calls only read the
+// fields of a [Plan].
 //
-// [Compile] is a list of steps. Each returns what it has found, for the steps after it, and changes nothing that an
-// earlier one returned.
+// [Compile] is a list of steps. An operation that the configuration exposes is a candidate; a candidate with a tool name is a
+// draft; a draft with the parts that depend on other tools becomes a plan. Each step returns new values and changes nothing that
+// an earlier one returned.
 //
-// The plans of a document are taken over from the compilation before, so that one that changes among many costs its own
-// compilation. unit says what a plan depends on besides its document: a new dependency on another document belongs there.
+// Compilation is incremental: the plans of an unchanged document are reused, so that a change of one document among many
+// compiles only that one. A unit (compilation_unit.go) lists what the plans of a document depend on. A new dependency on another
+// document must be added there.
 //
 // The rule that must not be broken: a plan is complete when its constructor returns, and immutable afterwards. A setting
 // that can't be applied to an operation is reported with its position, and the operation is served without it, unless

@@ -16,7 +16,7 @@ type draft struct {
 	consent    Consent
 	safe       bool
 	dropped    droppedArguments
-	// personal means that requests carry values that depend on the caller.
+	// personal reports whether requests carry values that depend on the caller.
 	personal bool
 }
 

@@ -31,8 +31,8 @@ type Plan struct {
 	Tool *catalog.Tool
 	// Operation describes the HTTP request and its responses.
 	Operation *openapi.Operation
-	// Scopes are alternatives: the caller must have been granted all scopes of one set. An empty set stands for
-	// auth.default_scopes; without any set nobody may call.
+	// Scopes are alternatives: the caller needs all scopes of one set. An empty set means auth.default_scopes. Without any set no
+	// caller may call.
 	Scopes [][]string
 	// Timeout is the time limit for the whole call.
 	Timeout time.Duration
@@ -45,20 +45,20 @@ type Plan struct {
 
 	// Condition must hold for a call; nil if there is none.
 	Condition *auth.Condition
-	// Consent says whether the user must confirm a call.
+	// Consent is the policy by which the user must confirm calls.
 	Consent Consent
-	// Elicitation asks the user for arguments; nil if there is nothing to ask for.
+	// Elicitation asks the user for arguments; nil if the user is not asked.
 	Elicitation *elicit.Operation
 	// Repeated are the arguments that clients repeat in headers (SEP-2243).
 	Repeated []RepeatedArgument
-	// Rates are the rate limits of the tool and its API; those of callers come on top.
+	// Rates are the rate limits of the tool and its API, in addition to those of all requests.
 	Rates []*admission.RateLimit
 
 	// The request.
 
 	// Requests builds the requests: Operation itself, unless rules change its arguments.
 	Requests *openapi.Operation
-	// Arguments are the changes; nil if there are none.
+	// Arguments are the changes that rules make to arguments; nil without changes.
 	Arguments *Arguments
 	// Claims are the claims of the caller's token that every request of the API needs.
 	Claims []string
@@ -70,13 +70,13 @@ type Plan struct {
 	Safe bool
 	// Key makes idempotency keys; nil if requests carry none.
 	Key *IdempotencyKey
-	// Retry says whether a request may reach the service twice.
+	// Retry is the policy by which a request may be sent again.
 	Retry upstream.RetryPolicy
-	// HeaderTimeout says whether the response header may take as long as the call.
+	// HeaderTimeout decides whether the response header may take as long as the call.
 	HeaderTimeout upstream.HeaderTimeout
 	// FollowsRedirects reports whether redirects to the same origin are followed, by the rules of package call.
 	FollowsRedirects bool
-	// Credential is that of the operation; nil if the default of the API applies.
+	// Credential is the credential of the operation; nil for the default of the API.
 	Credential *credential.Choice
 	// Secrets are the configured secrets of the API.
 	Secrets *redact.Configured
@@ -105,11 +105,11 @@ type Plan struct {
 	Failure *projection.Failure
 	// Projection reduces responses; nil if they are passed on as they are.
 	Projection *Projection
-	// Links says which responses are returned as resource links; nil if none are.
+	// Links selects the responses that are returned as resource links; nil if none are.
 	Links *Links
 	// Resource is the operation as a resource; nil if it can't be read as one.
 	Resource *Resource
-	// Cache says which responses are cached; nil if none are.
+	// Cache selects the responses that are cached; nil if none are.
 	Cache *CachePolicy
 	// InvalidatesCache reports whether a call may make cached responses stale.
 	InvalidatesCache bool
@@ -212,8 +212,7 @@ func (p *Plan) CallerOperation() *openapi.Operation {
 // AsksUser reports whether calls of the plan need consent or input from the user.
 func (p *Plan) AsksUser() bool { return asksUser(p.Consent, p.Elicitation) }
 
-// ChangesNothing reports whether a call can't have changed anything, so that it can be repeated: its method is safe, and no rule says that
-// the operation is not idempotent all the same.
+// ChangesNothing reports whether a call can't have changed anything, so that it can be repeated: it is safe, and no rule forbids retries.
 func (p *Plan) ChangesNothing() bool { return p.Safe && p.Retry != upstream.RetryNever }
 
 // Title returns the tool's title with its name, or the name alone.

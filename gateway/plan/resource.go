@@ -139,7 +139,7 @@ func (r *Resource) Arguments(values map[string]string) []byte {
 	return append(b, '}')
 }
 
-// ExpressesAll reports whether all arguments of a call stand in the resource's URI.
+// ExpressesAll reports whether the resource's URI contains all arguments of a call.
 func (r *Resource) ExpressesAll(args []byte) bool {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return true

@@ -26,9 +26,9 @@ type writer struct {
 	inUse           *deployment       // the deployment that is served, or that will be as soon as one of its APIs is loaded
 	next            *deployment       // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
 	since           time.Time         // when next, or the first deployment that it replaced, was read
-	later           *request          // a reload that begins when next is in use; nil if none is queued
+	later           *request          // the queued reload, which begins when next is in use, or nil
 	turn            int64             // number of the newest reload
-	refused         string            // why the newest configuration was rejected; "" if it was not
+	refused         string            // the reason why the newest configuration was rejected, or ""
 	held            []string          // the access that a configuration awaiting acceptance would open
 	access          *widening.Summary // access granted by next, or by inUse if there is no reload
 	servicesChanged bool              // other services are known than those in use, and a reload is under way
@@ -38,7 +38,7 @@ type writer struct {
 	failed error
 }
 
-// deployment is a deployment with what its reload needs to know.
+// deployment is a deployment with the state of its reload.
 type deployment struct {
 	*generation.Deployment
 	// refusedBefore is the logged reason why the same configuration was rejected before; "" if it was not.
@@ -74,7 +74,7 @@ func (w *writer) start(d *deployment) {
 	}
 }
 
-// stop stops the sources and the guard of d that stays does not use.
+// stop stops the sources and the guard of d, except for those that stays uses too.
 func (w *writer) stop(d, stays *deployment) {
 	d.APIs.Stop(stays.APIs)
 	if d.stopGuard != nil && d.Guard != stays.Guard {
@@ -90,12 +90,12 @@ const coalesce = 20 * time.Millisecond
 // all APIs.
 const statusDelay = 250 * time.Millisecond
 
-// pending is what the loop does later.
+// pending is the delayed work of the loop.
 type pending struct {
-	dirty         bool        // documents have changed since the last generation
-	publish, trim *time.Timer // when a generation is built of them; when memory is released
-	tried         bool        // attempts have ended since the last status
-	status        *time.Timer // when the status has their times
+	dirty         bool        // whether documents have changed since the last generation
+	publish, trim *time.Timer // for the next generation, and for releasing memory
+	tried         bool        // whether attempts have ended since the last status
+	status        *time.Timer // for the next status
 }
 
 func newPending() *pending {
@@ -126,16 +126,16 @@ func (w *writer) loop(ctx context.Context) {
 			}
 		case <-p.publish.C:
 			p.dirty = false
-			w.surviving("what is served was built", w.publish)
+			w.step("what is served was built", w.publish)
 		case <-p.status.C:
 			p.tried = false
-			w.surviving("the status was published", func() { w.served.SetStatus(w.served.Current(), w.inUse.Deployment, w.newest()) })
+			w.step("the status was published", func() { w.served.SetStatus(w.served.Current(), w.inUse.Deployment, w.newest()) })
 		case <-p.trim.C:
 			w.spawn(func(context.Context) error { debug.FreeOSMemory(); return nil })
 		case req := <-w.reloads:
 			w.takeReload(req)
 		case a := <-w.accepts:
-			if w.surviving("a document was accepted", func() { w.accept(a) }) {
+			if w.step("a document was accepted", func() { w.accept(a) }) {
 				a.Done <- recovery.ErrPanicked // its buffer holds both answers
 			}
 		case <-w.watch.changed:
@@ -147,7 +147,7 @@ func (w *writer) loop(ctx context.Context) {
 		case <-w.requested:
 			w.takeReload(request{asked: true})
 		case <-w.o.Services.Changed():
-			w.surviving("services were taken over", w.takeServices)
+			w.step("services were taken over", w.takeServices)
 		}
 		w.proceed(p)
 	}
@@ -170,7 +170,7 @@ func (w *writer) update(u source.Update, p *pending) {
 		p.status.Reset(statusDelay)
 	case !changed:
 	case w.served.Current() == nil || len(u.Source.Accepting) > 0:
-		w.surviving("what is served was built", w.publish)
+		w.step("what is served was built", w.publish)
 	case !p.dirty:
 		p.dirty = true
 		p.publish.Reset(coalesce)
@@ -182,13 +182,13 @@ func (w *writer) update(u source.Update, p *pending) {
 func (w *writer) proceed(p *pending) {
 	for w.next != nil && w.next.APIs.Settled(w.next.turn) || w.next == nil && (w.later != nil || w.servicesChanged) {
 		if w.next != nil {
-			w.surviving("a configuration came into use", w.promoteOrRefuse)
+			w.step("a configuration came into use", w.promoteOrRefuse)
 			p.publish.Stop()
 			p.dirty = false
 			continue
 		}
 		if w.servicesChanged {
-			w.surviving("services were taken over", w.takeServices)
+			w.step("services were taken over", w.takeServices)
 			continue
 		}
 		later := w.later
@@ -197,9 +197,9 @@ func (w *writer) proceed(p *pending) {
 	}
 }
 
-// surviving runs a step and recovers from a panic, which may leave the step half done: a reload that is under way is
+// step runs a step and recovers from a panic, which may leave the step half done: a reload that is under way is
 // aborted, and the served generation stays.
-func (w *writer) surviving(what string, step func()) (panicked bool) {
+func (w *writer) step(what string, step func()) (panicked bool) {
 	if !w.o.Recovery.Step(what, step) {
 		return false
 	}
@@ -289,5 +289,5 @@ func (w *writer) checkStart() error {
 	return err
 }
 
-// newest tells why the newest configuration is not in use.
+// newest returns the reason why the newest configuration is not in use.
 func (w *writer) newest() NotInUse { return NotInUse{w.refused, w.held} }

@@ -36,7 +36,7 @@ func (w *writer) takeReload(req request) {
 		w.later.done, w.later.asked = append(w.later.done, req.done...), w.later.asked || req.asked
 		return
 	}
-	if w.surviving("a configuration was read", func() { w.reload(req) }) {
+	if w.step("a configuration was read", func() { w.reload(req) }) {
 		reportReload(req.done, recovery.ErrPanicked)
 	}
 }

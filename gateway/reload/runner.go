@@ -21,17 +21,17 @@ import (
 	"drawbridge/gateway/widening"
 )
 
-// ErrEnded is returned to those who wait for a runner that has ended.
+// ErrEnded is returned to callers that wait for a runner that has ended.
 var ErrEnded = errors.New("reload: the gateway has ended")
 
-// Options are what a [Runner] needs of the process.
+// Options are the dependencies and settings of a [Runner].
 type Options struct {
 	// LoadConfig rereads the configuration. If it is nil, the configuration never changes and a reload rereads only the
 	// documents.
 	LoadConfig func() (*config.Config, error)
 	// Started is the configuration that the process has started with.
 	Started *config.Config
-	// Local is true for the user that runs the program: there are no tokens to be dropped.
+	// Local reports whether the gateway serves only the user that runs the program, without tokens.
 	Local bool
 	// CompareStored makes Load quarantine the documents that a start would hold, because those in Store restrict more or have more
 	// operations. The quarantine only reports them: Load publishes the documents that it has read.
@@ -50,18 +50,18 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Served is what is served, see [Runner]. Only the goroutine of [Runner.Run] calls Publish and SetStatus.
+// Served holds the served generation and publishes new ones. Only the goroutine of [Runner.Run] calls Publish and SetStatus.
 type Served interface {
 	// Current returns the generation that is served, or nil.
 	Current() *generation.Generation
-	// Publish builds a generation of a deployment and serves it, if there is anything to serve. newest tells why a newer
-	// configuration is not in use.
+	// Publish builds a generation of a deployment and serves it, if there is anything to serve. newest is the reason why a
+	// newer configuration is not in use.
 	Publish(d *generation.Deployment, newest NotInUse)
 	// SetStatus publishes the status for operators; gen is nil if nothing is served.
 	SetStatus(gen *generation.Generation, d *generation.Deployment, newest NotInUse)
 }
 
-// NotInUse tells why the newest configuration is not in use; it is zero if it is.
+// NotInUse is the reason why the newest configuration is not in use; it is zero if it is in use.
 type NotInUse struct {
 	Refused string   // the reason why it was rejected
 	Opens   []string // the access that it would open, if it awaits acceptance
@@ -153,7 +153,7 @@ type Loaded struct {
 
 // Load reads every document once, publishes the result and returns the outcome of each source, in the order of the
 // configuration. progress, if not nil, is called after each document, from several goroutines. If ctx ends before all
-// documents are read, Load returns no outcomes, because a missing one says nothing about its document. It is called once,
+// documents are read, Load returns no outcomes, because a missing one would not show the state of its document. It is called once,
 // after [Runner.Begin].
 func (r *Runner) Load(ctx context.Context, progress func(done, all int)) ([]Loaded, error) {
 	if len(r.first.Config.Discovery) > 0 {
@@ -207,8 +207,8 @@ func (r *Runner) Reload(ctx context.Context) error {
 	}
 }
 
-// Submit is [Runner.Reload] that returns as soon as the request is taken; the channel receives the outcome. asked tells
-// whether an operator requests the reload, and thereby accepts the access that it opens, or a file has changed.
+// Submit is [Runner.Reload] that returns as soon as the request is taken; the channel receives the outcome. asked
+// reports whether an operator requests the reload, and thereby accepts the access that it opens; otherwise a file has changed.
 func (r *Runner) Submit(ctx context.Context, asked bool) (<-chan error, error) {
 	done := make(chan error, 1)
 	select {

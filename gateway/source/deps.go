@@ -31,7 +31,7 @@ type Instances interface {
 	Came() <-chan struct{}
 }
 
-// Deps holds what all sources of a process share.
+// Deps are the dependencies that all sources of a process share.
 type Deps struct {
 	// Version is the program version in the User-Agent header.
 	Version string

@@ -9,7 +9,7 @@ import (
 	"drawbridge/config"
 )
 
-// sniffed is the maximum size of a file that is checked for being a fragment, in bytes.
+// sniffed is the maximum size in bytes of a file that is checked for being a fragment.
 const sniffed = 64 << 20
 
 // isFragment reports whether an API is a file in a configured directory that is not a document, but a part that

@@ -7,14 +7,14 @@ import (
 	"drawbridge/config"
 )
 
-// Probe sends the requests that search for the document of a discovered service with the credential and the address
-// rules of a fetch of the document.
+// Probe is the HTTP client that looks for the document of a discovered service. It uses the same credential and address rules
+// as a fetch of the document.
 type Probe struct {
 	*http.Client
 	close func()
 }
 
-// NewProbe returns the client that searches for the document of an API at these instances. It sends nothing of callers.
+// NewProbe returns the client for the document of an API at these instances. It sends no headers or identity of callers.
 func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Limits) (*Probe, error) {
 	own := *api
 	own.Identity, own.PassHeaders = nil, nil

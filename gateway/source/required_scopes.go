@@ -43,7 +43,7 @@ func (d *Document) Scopes(op *openapi.Operation, api *config.API, set config.Set
 
 // documentScopes returns the scopes of one alternative as this gateway's issuers spell them, and whether it has a
 // scheme whose scopes callers can have: the names listed for types other than oauth2 and openIdConnect are roles,
-// which no token contains (OAS 3.1 section 4.8.30). ok is false if a scope can't stand in a token and has no mapping.
+// which no token contains (OAS 3.1 section 4.8.30). ok is false if a scope is not valid in a token and has no mapping.
 func (d *Document) documentScopes(alternative openapi.Requirement, mapping map[string][]string) (scopes []string, oauth, ok bool) {
 	for _, use := range alternative {
 		declared := slices.IndexFunc(d.API.Schemes, func(sc openapi.Scheme) bool { return sc.Name == use.Scheme })

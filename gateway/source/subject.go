@@ -10,20 +10,20 @@ import (
 	"drawbridge/openapi"
 )
 
-// Subject returns an operation of the source as selectors see it.
+// Subject returns the properties of an operation of the source that selectors match.
 func (s *Source) Subject(op *openapi.Operation) config.Subject { return s.as(s.Name).subject(op) }
 
-// Subject returns an operation of an API with this name as selectors see it.
+// Subject returns the properties of an operation of an API with this name that selectors match.
 func Subject(api string, op *openapi.Operation) config.Subject {
 	return apiNames{name: api}.subject(op)
 }
 
-// SkippedSubject returns an operation that can't be a tool as selectors see it. api is the name of its API.
+// SkippedSubject is Subject for an operation that can't be a tool. api is the name of its API.
 func SkippedSubject(api string, s openapi.Skipped) config.Subject {
 	return apiNames{name: api}.skipped(s)
 }
 
-// apiNames are the names by which selectors know an API.
+// apiNames are the names of an API that selectors match.
 type apiNames struct{ name, claimed string } // see [config.API.Claimed]
 
 // as returns the names of the source if its name is the given one.

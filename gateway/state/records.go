@@ -31,8 +31,8 @@ type RecordLimits struct {
 	Names int
 	// Bytes is the maximum size of all values; 64 MiB by default.
 	Bytes int
-	// PerOwner is the maximum number of records of one owner; 1,024 by default. The owner "" stands
-	// for many, and has no limit of its own.
+	// PerOwner is the maximum number of records of one owner; 1,024 by default. The owner "" has no
+	// limit of its own, because many callers share it.
 	PerOwner int
 }
 

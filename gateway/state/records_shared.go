@@ -67,7 +67,7 @@ type SharedRecords struct {
 	local       *LocalRecords // encoded by [numbered.plain]
 	kind        string
 	perOwner    int
-	ledger      *ledger
+	quota       *quota
 	onPublished func(ctx context.Context, name string)
 	merge       func(value, other []byte) []byte
 	doubted     atomic.Bool // Redis may have lost data
@@ -83,7 +83,7 @@ type SharedRecords struct {
 // and those that Redis has lost, are stored in Redis within a second after it is available again.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, onPublished: func(context.Context, string) {},
-		merge: func(value, _ []byte) []byte { return value }, ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), pending: make(map[string]struct{})}
+		merge: func(value, _ []byte) []byte { return value }, quota: newQuota(recordsInAll, recordsPerOwner, s.o.Now), pending: make(map[string]struct{})}
 	s.periodic = append(s.periodic, r.publishPending)
 	s.onDoubt(func() { r.doubted.Store(true) })
 	return r
@@ -250,7 +250,7 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over
 	}
 	plain := rec.plain()
 	record, owned := r.names(name, rec.owner)
-	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.ledger.reserve(record, rec.owner, size, rec.until) {
+	if size := 4*len(plain)/3 + sealedHead; size > maxSharedRecord || !r.quota.reserve(record, rec.owner, size, rec.until) {
 		return rec, true, nil
 	}
 	keys := []string{record}
@@ -268,12 +268,12 @@ func (r *SharedRecords) put(ctx context.Context, name string, rec numbered, over
 			return rec, true, nil
 		}
 		if err != nil {
-			r.ledger.drop(record)
+			r.quota.drop(record)
 			r.markPending(name)
 			return rec, false, err
 		}
 		if theirs, ok := r.open(record, stands); ok {
-			r.ledger.drop(record)
+			r.quota.drop(record)
 			return theirs, false, nil
 		}
 		r.s.failures[useRecords].Inc()

@@ -6,7 +6,7 @@ import (
 )
 
 // useBreaker is the circuit breaker of one use of Redis. A slow command, because of a large value
-// or many subscribers, says nothing about other commands: a timeout pauses its own use only. After
+// or many subscribers, does not mean that others are slow: a timeout pauses its own use only. After
 // a pause one operation is allowed as a probe, whose outcome decides for the rest. It is safe for
 // concurrent use.
 type useBreaker struct {

@@ -36,29 +36,30 @@ const (
 	topicAnswers = "answers"
 )
 
-// SharedAnswers is the cache.Beyond on the Redis that replicas share. Values are sealed, and bound
+// SharedAnswers is the response cache that replicas share on Redis, the second level behind that of
+// each process (cache.Beyond). Values are sealed, and bound
 // to their name, which is a keyed digest of everything that determines them: a value that was moved
 // does not open. Beside the values there are marks, of places and of whole services, which a change
 // replaces: a value counts only with the marks that were current when it was requested. It is safe
 // for concurrent use.
 type SharedAnswers struct {
-	s             *Shared
-	ledger, marks *ledger
-	queue         chan func(context.Context)
-	queued        atomic.Int64 // bytes in the queue
-	stale         func(group string, places []string)
+	s            *Shared
+	quota, marks *quota
+	queue        chan func(context.Context)
+	queued       atomic.Int64 // bytes in the queue
+	stale        func(group string, places []string)
 
 	mu      sync.Mutex
 	pending map[string]int       // pending changes by group that were not published; nothing of these groups is shared meanwhile
 	changed map[string]time.Time // time of this replica's last change by group: Redis may lose it
 }
 
-// Answers returns the shared response cache, with at most so many bytes stored by each replica, a
-// quarter of it for one owner. It must be called before [Shared.Run], and for one cache. stale is
+// Answers returns the shared response cache. Each replica stores at most that many bytes, and at
+// most a quarter of them for one owner. It must be called before [Shared.Run], and for one cache. stale is
 // called for changes by other replicas, at places of a group or, without any, everywhere in it;
 // missed if such changes may have been lost. Neither should block.
 func (s *Shared) Answers(bytes int64, stale func(group string, places []string), missed func()) *SharedAnswers {
-	a := &SharedAnswers{s: s, ledger: newLedger(bytes, bytes/4, s.o.Now), marks: newLedger(marksInAll, marksInAll, s.o.Now),
+	a := &SharedAnswers{s: s, quota: newQuota(bytes, bytes/4, s.o.Now), marks: newQuota(marksInAll, marksInAll, s.o.Now),
 		queue: make(chan func(context.Context), answerQueue), stale: stale, pending: make(map[string]int), changed: make(map[string]time.Time)}
 	s.bus.Subscribe(topicAnswers, a.onMessage)
 	s.bus.Missed(missed)
@@ -68,7 +69,7 @@ func (s *Shared) Answers(bytes int64, stale func(group string, places []string),
 }
 
 // Resize changes the maximum number of stored bytes.
-func (a *SharedAnswers) Resize(bytes int64) { a.ledger.resize(bytes, bytes/4) }
+func (a *SharedAnswers) Resize(bytes int64) { a.quota.resize(bytes, bytes/4) }
 
 func (a *SharedAnswers) valueName(key string) string { return a.s.name("answer", a.s.pseudonym(key)) }
 
@@ -144,7 +145,7 @@ func (a *SharedAnswers) Put(key, owner, mark string, value []byte, life time.Dur
 
 func (a *SharedAnswers) put(ctx context.Context, key, owner, mark string, value []byte, life time.Duration) {
 	name, until := a.valueName(key), a.s.o.Now().Add(life)
-	if phase(a.s.phase.Load()) != up || !a.ledger.reserve(name, owner, 4*len(value)/3+sealedHead, until) {
+	if phase(a.s.phase.Load()) != up || !a.quota.reserve(name, owner, 4*len(value)/3+sealedHead, until) {
 		return
 	}
 	plain := binary.BigEndian.AppendUint64(make([]byte, 0, answerHead+len(mark)+len(value)), uint64(until.UnixMilli())) //nolint:gosec // after 1970
@@ -154,7 +155,7 @@ func (a *SharedAnswers) put(ctx context.Context, key, owner, mark string, value 
 		return c.Set(ctx, name, sealed, life).Err()
 	})
 	if err != nil {
-		a.ledger.drop(name)
+		a.quota.drop(name)
 	}
 }
 

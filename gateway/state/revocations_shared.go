@@ -33,7 +33,7 @@ const (
 type SharedTombstones struct {
 	s         *Shared
 	local     *Tombstones
-	ledger    *ledger
+	quota     *quota
 	onRevoked func(name string)
 
 	mu    sync.Mutex
@@ -58,7 +58,7 @@ type askedName struct {
 // one caller. While Redis is unavailable each replica knows its own, in local, and those that it
 // has received.
 func (s *Shared) Tombstones(local *Tombstones) *SharedTombstones {
-	t := &SharedTombstones{s: s, local: local, onRevoked: func(string) {}, ledger: newLedger(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), pending: make(map[string]pendingEnd)}
+	t := &SharedTombstones{s: s, local: local, onRevoked: func(string) {}, quota: newQuota(endsInAll, endsPerOwner, s.o.Now), asked: make(map[string]askedName), pending: make(map[string]pendingEnd)}
 	s.bus.Subscribe(topicEnds, t.onMessage)
 	s.periodic = append(s.periodic, t.publishPending)
 	return t
@@ -101,12 +101,12 @@ func (t *SharedTombstones) publish(ctx context.Context, owner, name string, unti
 	if life <= 0 {
 		return nil
 	}
-	if key := t.s.name("end", digest(name)); t.ledger.reserve(key, owner, 1, kept) {
+	if key := t.s.name("end", digest(name)); t.quota.reserve(key, owner, 1, kept) {
 		err = t.s.do(ctx, useSessions, func(ctx context.Context, c *redis.Client) error { // do has counted a loss
 			return c.Set(ctx, key, "1", max(life, time.Millisecond)).Err()
 		})
 		if err != nil {
-			t.ledger.drop(key)
+			t.quota.drop(key)
 		}
 	}
 	t.s.bus.Publish(ctx, topicEnds, append(binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli())), name...)) //nolint:gosec // after 1970

@@ -8,8 +8,8 @@ import (
 // repeatPause is the interval of retries and of renewals of leases.
 const repeatPause = time.Second
 
-// maxPending limits the names per use that wait for Redis, which gets them within repeatPause after
-// it is available again.
+// maxPending limits the names per use whose values are not in Redis yet. They are written within
+// repeatPause after it is available again.
 const maxPending = 1 << 14
 
 // repeat calls f at an interval while Redis is available, until ctx ends.

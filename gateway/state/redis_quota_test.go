@@ -10,11 +10,11 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// TestLedger: whatever is put, put again, dropped and ends, no owner has more than its share, nor all together more than there is.
-func TestLedger(t *testing.T) {
+// TestQuota: whatever is put, put again, dropped and ends, no owner has more than its share, nor all together more than there is.
+func TestQuota(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	l := newLedger(100_000, 20_000, func() time.Time { return now })
+	l := newQuota(100_000, 20_000, func() time.Time { return now })
 	random := rand.New(rand.NewPCG(1, 2))
 	refused := 0
 	for range 20_000 {
@@ -89,7 +89,7 @@ func TestSharedRecordsOfOne(t *testing.T) {
 		t.Error("another owner has no room")
 	}
 
-	for i := range 3 * endsPerOwner / ledgerName / 2 {
+	for i := range 3 * endsPerOwner / quotaName / 2 {
 		_ = ends.Revoke(t.Context(), "mallory", fmt.Sprint("session", i), until)
 	}
 	_ = ends.Revoke(t.Context(), "alice", "session of alice", until)
@@ -99,7 +99,7 @@ func TestSharedRecordsOfOne(t *testing.T) {
 			kept++
 		}
 	}
-	if most := endsPerOwner/ledgerName + 1; kept > most || kept < most/2 {
+	if most := endsPerOwner/quotaName + 1; kept > most || kept < most/2 {
 		t.Errorf("%d ended sessions are in Redis, want about %d", kept, most)
 	}
 	eventually(t, "the end of a session is heard", func() bool { return elsewhere.local.Revoked(t.Context(), "session of alice") })

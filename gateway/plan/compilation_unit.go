@@ -9,9 +9,9 @@ import (
 	"drawbridge/openapi"
 )
 
-// unit is what was compiled of one document, if it depends on no other one except by the names of tools, their approval, and
-// their number in all, which decides about the label in metrics. Documents come and go while services are discovered: the
-// plans of those that stay are taken over.
+// unit is the reusable result of the compilation of one document, with the inputs on which it depends. It depends on other
+// documents only by the names of tools, their approval, and the number of tools, which limits labels of metrics. Services come
+// and go while they are discovered: the plans of the others are reused.
 type unit struct {
 	config   *config.Config // without discovered services
 	scopes   []string       // [Options].DefaultScopes
@@ -21,20 +21,20 @@ type unit struct {
 	former   string // name of the API in the previous release
 	choices  []choice
 	plans    []*Plan
-	unfit    map[*openapi.Operation]string
-	rejected *Rejected // nil if all settings were applied
+	unfit    map[*openapi.Operation]string // see [Set].Unfit
+	rejected *Rejected                     // nil if all settings were applied
 }
 
-// choice is the choice for an operation of the catalog; exposed reports whether it becomes a tool.
+// choice holds the settings of an operation for the catalog; exposed reports whether it becomes a tool.
 type choice struct {
 	catalog.Choice
 	exposed bool
 }
 
-// units are the units of sources.
+// units maps sources to their units.
 type units map[*source.Source]*unit
 
-// keptUnits returns the units that may be taken over from an earlier compilation.
+// keptUnits returns the units of an earlier compilation that can be reused.
 func keptUnits(o *Options) units {
 	kept := units{}
 	if o.Before == nil {
@@ -48,13 +48,13 @@ func keptUnits(o *Options) units {
 	return kept
 }
 
-// isOf reports whether the compilation of a source as it is now has the same result, unless its tools get other names.
+// isOf reports whether compiling the source again would have the same result, apart from the names of its tools.
 func (u *unit) isOf(o *Options, s *source.Source) bool {
 	return u.document == s.Document && u.entry == o.APIs.Entries[s] && u.name == s.Name && u.former == s.FormerName &&
 		u.config == o.Config.WithoutServices() && slices.Equal(u.scopes, o.DefaultScopes)
 }
 
-// newUnit returns the unit of a source that was compiled; nil if it can't be taken over: the settings of a resource and of
+// newUnit returns the unit of a source that was compiled. It is nil if the result can't be reused: settings of resources and of
 // results are also compared with those of other documents.
 func newUnit(o *Options, s *source.Source, candidates candidates, set *Set) *unit {
 	if s.Document == nil {
@@ -93,7 +93,7 @@ func (us units) others(sources []*source.Source) (others []*source.Source) {
 	return others
 }
 
-// drop removes the units whose tools are not those of a catalog, and returns their sources.
+// drop removes the units whose tools differ from those of a catalog, and returns their sources.
 func (us units) drop(tools *catalog.Catalog) (dropped []*source.Source) {
 	if len(us) == 0 {
 		return nil

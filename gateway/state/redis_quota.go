@@ -5,52 +5,52 @@ import (
 	"time"
 )
 
-// ledger limits the bytes that this process has stored in Redis for one use, in total and per
+// quota limits the bytes that this process has stored in Redis for one use, in total and per
 // owner, so that no use takes the memory of others. The replicas together can store that much each.
 // It is safe for concurrent use.
-type ledger struct {
+type quota struct {
 	all, perOwner int64
 	now           func() time.Time
 
 	mu      sync.Mutex
 	total   int64
-	entries map[string]ledgerEntry // by name
+	entries map[string]quotaEntry // by name
 	owners  map[string]int64
 	swept   time.Time
 }
 
-// ledgerEntry is a stored value.
-type ledgerEntry struct {
+// quotaEntry is a stored value.
+type quotaEntry struct {
 	owner string
 	bytes int64
 	until time.Time
 }
 
 const (
-	// ledgerName is the approximate overhead in Redis of a name.
-	ledgerName = 120
-	// ledgerSweep is the minimum time between two removals of expired entries when the limit is
+	// quotaName is the approximate overhead in Redis of a name.
+	quotaName = 120
+	// quotaSweep is the minimum time between two removals of expired entries when the limit is
 	// reached.
-	ledgerSweep = time.Second
+	quotaSweep = time.Second
 )
 
-func newLedger(all, perOwner int64, now func() time.Time) *ledger {
-	return &ledger{all: all, perOwner: perOwner, now: now, entries: make(map[string]ledgerEntry), owners: make(map[string]int64)}
+func newQuota(all, perOwner int64, now func() time.Time) *quota {
+	return &quota{all: all, perOwner: perOwner, now: now, entries: make(map[string]quotaEntry), owners: make(map[string]int64)}
 }
 
 // reserve records a value that is stored under a name until a time, and replaces an earlier one. It
-// returns false if the limit is reached, and then the value must not be stored. The owner "" stands
-// for many, and has no limit of its own.
-func (l *ledger) reserve(name, owner string, bytes int, until time.Time) bool {
+// returns false if the limit is reached, and then the value must not be stored. The owner "" has no
+// limit of its own, because many callers share it.
+func (l *quota) reserve(name, owner string, bytes int, until time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := ledgerEntry{owner, int64(bytes) + ledgerName, until}
+	d := quotaEntry{owner, int64(bytes) + quotaName, until}
 	old, again := l.entries[name]
 	if again {
 		l.remove(name, old)
 	}
 	if !l.fits(d) {
-		if now := l.now(); now.Sub(l.swept) >= ledgerSweep {
+		if now := l.now(); now.Sub(l.swept) >= quotaSweep {
 			l.swept = now
 			for other, d := range l.entries {
 				if !now.Before(d.until) {
@@ -70,7 +70,7 @@ func (l *ledger) reserve(name, owner string, bytes int, until time.Time) bool {
 }
 
 // drop records that nothing is stored under a name.
-func (l *ledger) drop(name string) {
+func (l *quota) drop(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if d, ok := l.entries[name]; ok {
@@ -79,17 +79,17 @@ func (l *ledger) drop(name string) {
 }
 
 // resize changes the limits. Existing entries remain until they expire.
-func (l *ledger) resize(all, perOwner int64) {
+func (l *quota) resize(all, perOwner int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all, l.perOwner = all, perOwner
 }
 
-func (l *ledger) fits(d ledgerEntry) bool {
+func (l *quota) fits(d quotaEntry) bool {
 	return l.total+d.bytes <= l.all && (d.owner == "" || l.owners[d.owner]+d.bytes <= l.perOwner)
 }
 
-func (l *ledger) add(name string, d ledgerEntry) {
+func (l *quota) add(name string, d quotaEntry) {
 	l.entries[name] = d
 	l.total += d.bytes
 	if d.owner != "" {
@@ -97,7 +97,7 @@ func (l *ledger) add(name string, d ledgerEntry) {
 	}
 }
 
-func (l *ledger) remove(name string, d ledgerEntry) {
+func (l *quota) remove(name string, d quotaEntry) {
 	delete(l.entries, name)
 	l.total -= d.bytes
 	if d.owner == "" {
