@@ -14,14 +14,14 @@ const (
 // largestSets are the limits of the packages whose files have long needed each other. A set that grows past its limit is a reason to
 // look at what joins the files, and to raise the limit if they belong together: files are not cut or merged for its sake.
 var largestSets = map[string]int{
-	"auth":             18,
+	"auth":             19,
 	"auth/authtest":    17,
 	"gateway/call":     25,
 	"gateway/mcp":      31,
 	"gateway/source":   21,
 	"gateway/upstream": 18,
 	"openapi":          47,
-	"openapi/schema":   27,
+	"openapi/schema":   28,
 }
 
 // exceeded tells which limits a package exceeds, one a line.
