@@ -86,7 +86,7 @@ func (o *Operation) bodyArgument() string {
 	return o.arguments[o.body.first].name
 }
 
-// insideBody ends what is said of an argument that stands beside the body it belongs to.
+// insideBody returns the hint for an argument that is given beside the body to which it belongs.
 func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q", body) }
 
 // smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
@@ -130,8 +130,8 @@ func declares(s *jsonschema.Schema, name string) bool {
 	return slices.ContainsFunc(s.Members(), func(m jsonschema.Member) bool { return m.Name == name })
 }
 
-// misplaced words an argument that is unknown where it stands and known elsewhere: a member of the body that was given
-// beside it, or a body whose members stand beside the parameters. It returns "" for any other.
+// misplaced returns the hint for an argument in the wrong place: a member of the body that was given beside it, or a body
+// whose members belong beside the parameters. It returns "" for any other.
 func (o *Operation) misplaced(name string) string {
 	if o.body == nil {
 		return ""

@@ -2,10 +2,10 @@
 // their OpenAPI documents, names them, and decides which become APIs.
 //
 // It hides how providers run and stop, how documents are looked up, which services are held or refused and why, and what
-// is kept of a registry that can't be asked. A [Manager] publishes an immutable [Snapshot]; whoever serves makes the
-// configuration of it ([config.Config.WithServices]).
+// is kept of a registry that can't be asked. A [Manager] publishes an immutable [Snapshot]; the reload turns it into
+// a configuration ([config.Config.WithServices]).
 //
-// The rule that must not be broken: who registers a service is not trusted. A name from a registry never replaces that of
+// The rule that must not be broken: registrations are not trusted. A name from a registry never replaces that of
 // another API, a server is used only within allow_servers and allow_addresses, and nothing is sent to a service but what
 // the configuration names it for.
 package discovery

@@ -38,7 +38,7 @@ const maxProbe = 256 << 10
 // acceptDocument is the Accept header of requests for documents.
 const acceptDocument = "application/json, application/yaml;q=0.9, */*;q=0.5"
 
-// errNoDocument tells that a service has responded to each request of a lookup, and none led to a document.
+// errNoDocument reports that a service has responded to each request of a lookup, but none led to a document.
 var errNoDocument = errors.New("no OpenAPI document was found")
 
 // baseURL returns the base URL of a service's API. Its host is a name that has no address (RFC 6761 section 6.4): calls are

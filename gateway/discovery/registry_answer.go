@@ -14,7 +14,7 @@ type Budget struct {
 	read atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of that many bytes.
 func NewBudget(most int) *Budget { return &Budget{most: most} }
 
 // ReadJSON is [ReadJSON] for an answer that counts.

@@ -26,7 +26,7 @@ type service struct {
 	retries   int
 	problem   string // why there is no document
 	remedy    string // what finds the document; "" if another lookup does
-	// stale tells that the registration is another one than location was found for. Until its lookup ends, the
+	// stale reports whether the registration has changed since location was found. Until its lookup ends, the
 	// service is served as it was.
 	stale bool
 	last  *lastServed // nil if it never was

@@ -19,7 +19,7 @@ type Snapshot struct {
 	Providers []ProviderStatus
 }
 
-// ServiceStatus tells what became of a service.
+// ServiceStatus is the status of a service.
 type ServiceStatus struct {
 	// Provider is the name of the provider.
 	Provider string `json:"provider"`
@@ -30,7 +30,7 @@ type ServiceStatus struct {
 	API string `json:"api"`
 	// State is what became of the service.
 	State State `json:"state"`
-	// Reason tells why a service is not served; "" if it is.
+	// Reason is the reason why a service is not served, or "".
 	Reason string `json:"reason,omitempty"`
 	// Next is what serves the service: a request to the admin listener, such as POST /apis/NAME/accept, or words; "" if the
 	// gateway does it by itself, or only the registration can.
@@ -96,7 +96,7 @@ type ProviderStatus struct {
 	Services int `json:"services"`
 	// Updated is when the registry last answered; zero if it never did.
 	Updated time.Time `json:"updated_at,omitzero"`
-	// Error tells why the last attempt failed; "" if it did not.
+	// Error is the error of the last attempt, or "".
 	Error string `json:"error,omitempty"`
 	// Lost is the number of services that vanished at once, so that they are served until an operator accepts the loss.
 	Lost int `json:"lost,omitempty"`

@@ -25,7 +25,7 @@ type Target struct {
 	// BasePath is the path of the base URL, percent-encoded: one that begins with /; "" if the registration names none, so that the
 	// document decides.
 	BasePath string
-	// AtRoot is true if the registration says that the base URL has no path. [Manager] sets it for the base path /.
+	// AtRoot reports whether the registration gives a base URL without a path. [Manager] sets it for the base path /.
 	AtRoot bool `json:",omitempty"`
 	// ContextPath is the path at which the registration shows that the service is, without naming its base path: see [ContextPath].
 	ContextPath string `json:",omitempty"`
@@ -34,7 +34,7 @@ type Target struct {
 	// Revisions show that an instance was restarted at the address that it had, or when instances behind an address have changed: texts
 	// whose order has no meaning; none if the registry doesn't show that.
 	Revisions []string `json:",omitempty"`
-	// Shared is true if an address stands for several instances, any of which may get a request.
+	// Shared reports whether an address is that of several instances, any of which may get a request.
 	Shared bool `json:",omitempty"`
 	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
 	// doesn't say.
@@ -53,7 +53,7 @@ const (
 	maxInstances   = 1000
 )
 
-// key identifies a service of a provider. Both texts may hold any character, so that no separator tells them apart.
+// key identifies a service of a provider. Both texts may contain any character, so that no separator could be used.
 type key struct{ namespace, name string }
 
 func (t *Target) key() key { return key{t.Namespace, t.Name} }
@@ -115,7 +115,7 @@ func (t *Target) check(allow []config.Origin) error {
 	return t.checkDocument()
 }
 
-// isAnother reports whether the document of another registration of the service is looked for anew.
+// isAnother reports whether the document of another registration of the service is looked for again.
 func (t *Target) isAnother(next *Target) bool {
 	return t.Document != next.Document || t.Scheme != next.Scheme || t.BasePath != next.BasePath || !bytes.Equal(t.Text, next.Text)
 }

@@ -3,8 +3,8 @@
 // configuration.
 //
 // An [Endpoint] is one served URL under one configuration; a [Table] holds all of them, with the screening of hosts and
-// origins. [Server] leads requests to the table that is in use when they arrive.
+// origins. [Server] serves each request with the table that is in use when it arrives.
 //
-// The rule that must not be broken: a request meets the hosts, the tokens and the tools of one configuration, for its whole
-// life.
+// The rule that must not be broken: one request is served with the hosts, tokens and tools of one configuration, from its
+// beginning to its end.
 package endpoint

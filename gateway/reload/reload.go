@@ -117,7 +117,7 @@ func (w *writer) refuse(req request, err error) {
 	reportReload(req.done, err)
 }
 
-// fail tells those who wait for the deployment that it is not in use.
+// fail reports to all waiters that the deployment is not in use.
 func (d *deployment) fail(err error) {
 	reportReload(d.waiters, fmt.Errorf("reload: %w", err))
 	d.waiters = nil

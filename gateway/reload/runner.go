@@ -127,7 +127,7 @@ func (r *Runner) Run(ctx context.Context, group *errgroup.Group) error {
 	return w.failed
 }
 
-// End tells those who wait that Run has returned, with all of its goroutines.
+// End reports to all waiters that Run has returned, with all of its goroutines.
 func (r *Runner) End() { close(r.ended) }
 
 // FirstAttempt returns a channel that is closed when the first attempt to read each document of the first deployment has

@@ -1,5 +1,6 @@
-// Package source is one configured API, and all APIs of one configuration: the origin of their documents, the compiled
-// documents, and the authentication of the gateway to their services.
+// Package source holds the configured APIs, also called upstreams or backends: the location of their documents, the compiled
+// documents, and the authentication of the gateway to their services. A [Source] is one API, a [Set] all APIs of a
+// configuration.
 //
 // It hides how a document is fetched, refreshed, restored from the last-known-good store and compiled, the clients for
 // documents, services and authorization servers, the credential of each operation, the names of APIs, and the

@@ -3,6 +3,6 @@
 // meets it as [call.Continuation].
 //
 // The state of a task is in its sealed ID and at the service, so that any replica can answer for it; the store only spares
-// requests. The rule that must not be broken: whoever asks about a task has the rights that the call needed, checked each
+// requests. The rule that must not be broken: a caller that asks about a task has the permissions that the call needed, checked each
 // time, and no caller learns of another's task.
 package task

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DidYouMean returns what an error about an unknown name ends with, such as `; did you mean "limit"?`: the names that were probably meant, as
-// [Nearest] or [NearestFew] return them; "" if there is none.
+// DidYouMean returns the suggestion at the end of an error about an unknown name, such as `; did you mean "limit"?`. near are the names
+// that were probably meant, as [Nearest] or [NearestFew] return them. Without names it returns "".
 func DidYouMean(near ...string) string {
 	var quoted []string
 	for _, name := range near {
