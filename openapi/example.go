@@ -84,7 +84,7 @@ func (c *compiler) exampleCall(op *Operation, m *model, input func() *jsonschema
 	return nil, nil
 }
 
-// exampleBody returns the document's example of the body that is sent, or nil.
+// exampleBody returns the document's example of the body that is sent; nil if there is none.
 func (c *compiler) exampleBody(op *Operation, m *model) *tree.Node {
 	if op.body == nil || m.body == nil {
 		return nil

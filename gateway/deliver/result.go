@@ -282,7 +282,7 @@ func (w *result) readHeaders() {
 	})
 }
 
-// noteWithUnsent returns the note, preceded by a note on members of the request body that were not sent, since models don't see _meta.
+// noteWithUnsent returns the note, after one on the members of the request body that were not sent: models don't see _meta.
 func (w *result) noteWithUnsent() string {
 	_, pointers := w.Dropped()
 	unsent := render.Unsent(pointers)
