@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The field tags of the types in this package are read by field.go, by the rules in rule.go, and by the test that writes the reference:
+// The field tags of the types in this package are read by key_tag.go, by validation_tag.go, and by the test that writes the reference:
 //
 //	yaml     the key
 //	default  the value when the key is absent, written as in the file
@@ -16,7 +16,7 @@ import (
 //	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
 //	access   what of a change gives more access, which package widening compares; without it any change does
 //
-// The tags of further rules, such as empty, count, length and unique, are explained in rule.go.
+// The tags of further rules, such as empty, count, length and unique, are explained in validation_tag.go.
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
 

@@ -7,9 +7,9 @@
 // is reported at once, each at its line and column; see [Problem].
 //
 // The files stand in layers, lowest first: scalars (scalar.go, enum.go, secret.go); the loader, which collects positions and
-// problems (loader.go), and the decoding of YAML (decode.go); the rules of keys, which stand in the tags of their fields (rule.go), and the
+// problems (loader.go), and the decoding of YAML (decode.go); the rules of keys, which stand in the tags of their fields (validation_tag.go), and the
 // cursor that applies them (cursor.go); the sections (server.go, api.go, settings.go and others), each with a method validate for what a tag
-// can't say; [Config]; the rules that concern several sections (the files that end in _rule.go); and [Load]. A file names only what is of its
+// can't say; [Config]; the rules that concern several sections (the files that end in _validation.go); and [Load]. A file names only what is of its
 // layer or below.
 //
 // The one rule: nothing in a file is ignored. A key that is unknown, that is given twice, that has the wrong type or
