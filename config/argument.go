@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -188,16 +187,6 @@ func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 	if text, ok := l.appendJSON(nil, n, key); ok {
 		*v = Literal(text)
 	}
-}
-
-// MarshalYAML returns the value as it may be written.
-func (v Literal) MarshalYAML() (any, error) {
-	if v == "" {
-		return nil, nil //nolint:nilnil // null
-	}
-	var out any
-	err := json.Unmarshal([]byte(v), &out)
-	return out, err
 }
 
 // fileReference returns the key path of the first text with a reference to a file; "" if there is none.

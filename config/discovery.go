@@ -96,7 +96,7 @@ func (d *APIDefaults) read(l *loader, n *yaml.Node, key string) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i]
 		if why, ok := notShared[name.Value]; ok {
-			l.add(Error, position{name.Line, name.Column}, join(key, name.Value), "can't stand here: %s", why)
+			l.add(Error, positionOf(name), join(key, name.Value), "can't stand here: %s", why)
 			continue
 		}
 		shared.Content = append(shared.Content, name, n.Content[i+1])

@@ -44,8 +44,7 @@ type Job struct {
 	off bool // written as false
 }
 
-// turn makes jobs of which nothing is said but that they are begun, or none.
-func (j *Job) turn(on bool) { j.off = !on }
+func (j *Job) short() short { return switchedOff(&j.off) }
 
 // Off reports whether it was written as false: no answer of the operation begins a job.
 func (j *Job) Off() bool { return j != nil && j.off }

@@ -117,7 +117,7 @@ func (l *loader) mark(key string, n *yaml.Node) {
 	if l.positions == nil {
 		l.positions = map[string]position{}
 	}
-	l.positions[key] = position{n.Line, n.Column}
+	l.positions[key] = positionOf(n)
 }
 
 // hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.

@@ -40,9 +40,9 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	case doc == nil || doc.ShortTag() == "!!null":
 		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as %q", example)
 	case second != nil:
-		l.add(Error, position{second.Line, second.Column}, "", "begins a second YAML document (---); only one is read")
+		l.add(Error, positionOf(second), "", "begins a second YAML document (---); only one is read")
 	case doc.Kind == yaml.ScalarNode:
-		l.add(Error, position{doc.Line, doc.Column}, "", "expected a list of OpenAPI documents or a mapping, got a string; "+
+		l.add(Error, positionOf(doc), "", "expected a list of OpenAPI documents or a mapping, got a string; "+
 			"a list of one is %q", example) // not what it is: the file may be a secret
 	default:
 		return doc

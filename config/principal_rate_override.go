@@ -44,6 +44,4 @@ type PrincipalMatch struct {
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.
 type Values []string
 
-func (Values) expects() string { return "a string or a list of strings" }
-
-func (Values) single() yaml.Kind { return yaml.ScalarNode }
+func (Values) single() (kind yaml.Kind, noun string) { return yaml.ScalarNode, "string" }

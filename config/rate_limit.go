@@ -41,8 +41,8 @@ const (
 
 func (Per) values() []string { return []string{"all", "principal"} }
 
-func (r *Rate) stop()     { r.off = true }
-func (r *CallRate) stop() { r.off = true }
+func (r *Rate) short() short     { return stopped(&r.off) }
+func (r *CallRate) short() short { return stopped(&r.off) }
 
 // On reports whether there is a rate: it may be nil, or written as off.
 func (r *Rate) On() bool { return r != nil && !r.off }

@@ -30,16 +30,7 @@ const (
 
 func (BreakerErrors) values() []string { return []string{"gateway", "all"} }
 
-func (b *Breaker) stop() { b.off = true }
-
-// MarshalYAML writes it as it may be written.
-func (b Breaker) MarshalYAML() (any, error) {
-	type plain Breaker
-	if b.off {
-		return "off", nil
-	}
-	return plain(b), nil
-}
+func (b *Breaker) short() short { return stopped(&b.off) }
 
 // Off reports whether it was written as off: every call is sent.
 func (b *Breaker) Off() bool { return b.off }
@@ -54,16 +45,7 @@ type Retries struct {
 	off bool // written as off
 }
 
-func (r *Retries) stop() { r.off = true }
-
-// MarshalYAML writes it as it may be written.
-func (r Retries) MarshalYAML() (any, error) {
-	type plain Retries
-	if r.off {
-		return "off", nil
-	}
-	return plain(r), nil
-}
+func (r *Retries) short() short { return stopped(&r.off) }
 
 // Off reports whether it was written as off: nothing is sent again.
 func (r *Retries) Off() bool { return r.off }

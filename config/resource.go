@@ -56,8 +56,7 @@ func (l *Links) validate(c cursor) {
 	}
 }
 
-// turn makes a resource with all defaults, or none.
-func (r *Resource) turn(on bool) { r.off = !on }
+func (r *Resource) short() short { return switchedOff(&r.off) }
 
 // On reports whether there is a resource: one may be nil, or written as false.
 func (r *Resource) On() bool { return r != nil && !r.off }

@@ -33,9 +33,7 @@ func (s Subject) takes(argument string) bool {
 // Selectors is a list of selectors. In a file, a single one may stand for a list of one.
 type Selectors []Selector
 
-func (Selectors) expects() string { return "a selector or a list of selectors" }
-
-func (Selectors) single() yaml.Kind { return yaml.MappingNode }
+func (Selectors) single() (kind yaml.Kind, noun string) { return yaml.MappingNode, "selector" }
 
 // Match reports whether one of the selectors matches.
 func (ss Selectors) Match(s Subject) bool {
@@ -85,9 +83,7 @@ func (sel Selector) empty() bool {
 // Patterns is a list of patterns of which one must match. In a file, a single one may stand for a list of one.
 type Patterns []Pattern
 
-func (Patterns) expects() string { return "a string or a list of strings" }
-
-func (Patterns) single() yaml.Kind { return yaml.ScalarNode }
+func (Patterns) single() (kind yaml.Kind, noun string) { return yaml.ScalarNode, "string" }
 
 // allow reports whether a pattern matches, or there is none.
 func (ps Patterns) allow(text string) bool {

@@ -23,9 +23,7 @@ type Service struct {
 // ServiceSelectors is a list of selectors. In a file, a single one may stand for a list of one.
 type ServiceSelectors []ServiceSelector
 
-func (ServiceSelectors) expects() string { return "a selector or a list of selectors" }
-
-func (ServiceSelectors) single() yaml.Kind { return yaml.MappingNode }
+func (ServiceSelectors) single() (kind yaml.Kind, noun string) { return yaml.MappingNode, "selector" }
 
 // Match reports whether one of the selectors matches.
 func (ss ServiceSelectors) Match(s *Service) bool {
