@@ -79,7 +79,7 @@ type Credential struct {
 	unset bool // a placeholder stands in it
 }
 
-// Unset reports whether the credential has a placeholder in place of a value: see [LoadWithoutSecrets].
+// Unset reports whether the credential has a placeholder in place of a value: see [LoadOptions].
 func (c *Credential) Unset() bool { return c.unset }
 
 // Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).

@@ -94,18 +94,11 @@ func (d *DNSDiscovery) validate(c cursor) {
 	}
 }
 
-// namespaces returns the namespaces of the records of a service.
-func (d *DNSDiscovery) namespaces(service string) (all []string) {
+func (d *DNSDiscovery) registrations(service string) (r registrations) {
 	for _, record := range d.Names {
-		if name, namespace := SRVService(record); name == service && !slices.Contains(all, namespace) {
-			all = append(all, namespace)
+		if name, namespace := SRVService(record); name == service && !slices.Contains(r.namespaces, namespace) {
+			r.namespaces = append(r.namespaces, namespace)
 		}
 	}
-	return all
+	return r
 }
-
-func (*DNSDiscovery) mayOmitNamespace() bool { return false }
-
-func (*DNSDiscovery) basePathKey() string { return "" }
-
-func (*DNSDiscovery) isTrusted() bool { return false }

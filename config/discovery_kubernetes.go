@@ -86,10 +86,6 @@ func isLabelSelector(text string) bool {
 	}
 }
 
-func (k *KubernetesDiscovery) namespaces(string) []string { return k.Namespaces }
-
-func (*KubernetesDiscovery) mayOmitNamespace() bool { return false }
-
-func (*KubernetesDiscovery) basePathKey() string { return "the annotation drawbridge/path" }
-
-func (k *KubernetesDiscovery) isTrusted() bool { return len(k.Namespaces) > 0 }
+func (k *KubernetesDiscovery) registrations(string) registrations {
+	return registrations{namespaces: k.Namespaces, basePathKey: "the annotation drawbridge/path", isTrusted: len(k.Namespaces) > 0}
+}

@@ -26,19 +26,14 @@ func Examples(api string, selectors ...Selector) []Subject {
 // Alternatives returns a selector as several that have one pattern for each key at most.
 func (sel Selector) Alternatives() []Selector {
 	all := []Selector{sel}
-	for _, of := range []func(*Selector) *Patterns{
-		func(s *Selector) *Patterns { return &s.API }, func(s *Selector) *Patterns { return &s.Tag }, func(s *Selector) *Patterns { return &s.Method },
-		func(s *Selector) *Patterns { return &s.Path }, func(s *Selector) *Patterns { return &s.Operation },
-		func(s *Selector) *Patterns { return &s.Extension },
-	} {
-		patterns := *of(&sel)
-		if len(patterns) < 2 {
+	for i, key := range sel.patterns() {
+		if len(*key.patterns) < 2 {
 			continue
 		}
 		var split []Selector
 		for _, one := range all {
-			for _, p := range patterns {
-				*of(&one) = Patterns{p}
+			for _, p := range *key.patterns {
+				*one.patterns()[i].patterns = Patterns{p}
 				split = append(split, one)
 			}
 		}
@@ -138,38 +133,6 @@ func meet(patterns []Pattern, anything string) []string {
 func (p Pattern) beginning() string {
 	text, _, _ := strings.Cut(p.text, "*")
 	return strings.TrimSuffix(text, "/") // before ** it may be missing
-}
-
-// globItem is a part of a pattern: a character, a wildcard, or the beginning of what may be left out.
-type globItem struct {
-	wildcard string // * or **
-	optional int    // how many of the items that follow may be left out together
-	literal  byte
-}
-
-// globOf takes a pattern apart, as globExpression does.
-func globOf(glob string) (items []globItem) {
-	any, slash := globItem{wildcard: "**"}, globItem{literal: '/'}
-	for i, start := 0, true; i < len(glob); {
-		rest := glob[i:]
-		switch {
-		case rest == "/**":
-			return append(items, globItem{optional: 2}, slash, any)
-		case start && strings.HasPrefix(rest, "**/"):
-			items = append(items, globItem{optional: 2}, any, slash)
-			i += len("**/")
-		case strings.HasPrefix(rest, "**"):
-			items, start = append(items, any), false
-			i += len("**")
-		case rest[0] == '*':
-			items = append(items, globItem{wildcard: "*"}) // the same segment: start stays as it is
-			i++
-		default:
-			items, start = append(items, globItem{literal: rest[0]}), rest[0] == '/'
-			i++
-		}
-	}
-	return items
 }
 
 // meeting looks for a text that several patterns match.

@@ -12,7 +12,7 @@ type expansion struct {
 	expanded bool // there was a reference
 	literal  bool // without its references the text is not empty, or a default was used
 	open     []string
-	unset    []missing // references for which placeholder stands: see [LoadWithoutSecrets]
+	unset    []missing // references for which placeholder stands: see [LoadOptions]
 }
 
 // expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.

@@ -16,7 +16,7 @@ const (
 
 // LoadAtRest is [Load] for a program that serves: it waits until the configuration file, and the files that it refers to, have not changed for a
 // moment, so that a file is not read that is being written. Files that never rest are an error. bare tells that location is not that of a
-// configuration file, and never becomes one: see [Bare].
+// configuration file, and never becomes one.
 func LoadAtRest(location string, bare bool, getenv func(string) string, o LoadOptions) (*Config, Problems) {
 	if bare {
 		return newLoader(getenv, o).bare(location)

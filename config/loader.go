@@ -41,7 +41,7 @@ type loader struct {
 	files          []string            // files read
 	hidden         []hidden            // values that no message shows
 	values         int
-	withoutSecrets bool                // what is missing is noted: see [LoadWithoutSecrets]
+	withoutSecrets bool                // what is missing is noted: see [LoadOptions]
 	unset          map[string]bool     // key paths whose value is missing, and noted
 	noted          map[string]bool     // references that were noted
 	baseURL        string              // of the only API; "" for that of the file
