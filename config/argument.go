@@ -173,7 +173,7 @@ func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
 	return all
 }
 
-// Literal is any value of the file as JSON text; "" is none.
+// Literal is any value of the file as JSON text; "" for no value.
 type Literal string
 
 func (Literal) expects() string { return "any value" }
@@ -189,7 +189,7 @@ func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 	}
 }
 
-// fileReference returns the key path of the first text with a reference to a file; "" if there is none.
+// fileReference returns the key path of the first text with a reference to a file; "" for no reference.
 func fileReference(n *yaml.Node, key string) string {
 	n = resolveAlias(n)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.Contains(strings.ReplaceAll(n.Value, "$$", ""), "${file:") {

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// single is a list for which one item may stand. The item is a node of a kind, and has a name for people.
+// single is a list that a single item may replace. The item is a node of a kind, and has a noun for messages.
 type single interface {
 	single() (kind yaml.Kind, noun string)
 }
@@ -165,7 +165,7 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	v.Set(out)
 }
 
-// isItem reports whether a node may stand for a list of one.
+// isItem reports whether a node may replace a list of one.
 func isItem(s single, n *yaml.Node) bool {
 	kind, _ := s.single()
 	return n.Kind == kind
@@ -346,7 +346,7 @@ func parseInto(v reflect.Value, text string) error {
 	return nil
 }
 
-// control reports whether r may not stand in a string; line breaks and tabs may, for descriptions.
+// control reports whether r is not allowed in a string. Line breaks and tabs are, for descriptions.
 func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // bounds reports whether a value is within min and max.

@@ -42,7 +42,7 @@ func itemHint(n *yaml.Node, t reflect.Type) string {
 	return ""
 }
 
-// shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
+// shown repeats a bad value where that helps and can't show a secret: words and numbers of the file itself.
 func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	en, isEnum := v.Interface().(enum)
 	_, pointer := v.Interface().(Pointer)

@@ -60,7 +60,7 @@ func checkSRV(name string) error {
 	return nil
 }
 
-// DNSServer returns the address of Server with its port; "" if it is none.
+// DNSServer returns the address of Server with its port; "" without a server.
 func (d *DNSDiscovery) DNSServer() string {
 	if at, err := netip.ParseAddrPort(d.Server); err == nil && at.Port() != 0 {
 		return at.String()

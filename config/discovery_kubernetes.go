@@ -28,7 +28,7 @@ type KubernetesDiscovery struct {
 // runs in none.
 func (k *KubernetesDiscovery) InCluster() string { return k.inCluster }
 
-// ServiceAddress says what is called of a Service of Kubernetes.
+// ServiceAddress selects the addresses of a Kubernetes Service that are called.
 type ServiceAddress string
 
 // The values of [ServiceAddress].

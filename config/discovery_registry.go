@@ -5,11 +5,11 @@ import "reflect"
 // Registry is the kind of a provider, with its settings: a registry of services, or a list that stands for one. The pointers to structs
 // among the fields of [Discovery] that implement it are the kinds that there are; a provider has one of them.
 type Registry interface {
-	// registrations returns what is known of the registrations of a service with a name.
+	// registrations returns the properties of the registrations of a service with a name.
 	registrations(service string) registrations
 }
 
-// registrations is what the settings of a registry tell of its registrations.
+// registrations are the properties of registrations that follow from the settings of their registry.
 type registrations struct {
 	// namespaces are those that services with the name can have: "" is that of services without one. It is empty if each registration
 	// chooses its own.
@@ -79,7 +79,7 @@ func (d *Discovery) Holds() bool {
 // BasePathKey returns where registrations of the provider name the path of the base URL, for people; "" if they can't.
 func (d *Discovery) BasePathKey() string { return d.registrations("").basePathKey }
 
-// registrations returns what is known of the registrations of a service. A provider without a registry has services without namespace.
+// registrations returns the properties of the registrations of a service. A provider without a registry has services without namespace.
 func (d *Discovery) registrations(service string) registrations {
 	if r := d.Registry(); r != nil {
 		return r.registrations(service)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// foreign stands in examples where a pattern lets any character stand. It is for private use (Unicode), so no pattern that somebody writes has it: a
+// foreign replaces a wildcard in examples. It is a character for private use (Unicode), so no pattern that somebody writes has it: a
 // pattern that matches an example matches whatever the example is one of.
 const foreign = "\ue000"
 
@@ -142,7 +142,7 @@ type meeting struct {
 	known map[string]*string // by the places in the patterns; nil: there is no text
 }
 
-// from returns the text that the rests of all patterns match, from these places on; nil if there is none.
+// from returns the text that the rests of all patterns match, from these places on; nil if no text does.
 func (m *meeting) from(at []int) *string {
 	var key strings.Builder
 	for _, i := range at {

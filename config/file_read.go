@@ -40,7 +40,7 @@ var (
 	errTooLarge  = errors.New("is too large")
 )
 
-// readAtMost reads a regular file of at most so many bytes.
+// readAtMost reads a regular file that has no more bytes than most.
 func readAtMost(path string, most int64) ([]byte, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {

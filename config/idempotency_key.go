@@ -18,7 +18,7 @@ const (
 	noKeyHeader    KeyHeader = "none "
 )
 
-// Name returns the header's name; "" if there is none.
+// Name returns the header's name; "" without a key.
 func (h KeyHeader) Name() string {
 	if h == noKeyHeader {
 		return ""

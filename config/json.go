@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// JSON is a mapping of the file as the text of a JSON object, all members in the order of the file; "" is none.
+// JSON is a mapping of the file as the text of a JSON object, all members in the order of the file; "" for no mapping.
 type JSON string
 
 func (JSON) expects() string { return "a mapping" }

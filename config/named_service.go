@@ -112,7 +112,7 @@ func (d *Discovery) sends(sel ServiceSelector, s *Service, isOnlyOne bool) bool 
 		(slices.Contains(d.namespaces(sel, s.Name), s.Namespace) || len(sel.Namespace) == 0 && len(d.AllowServers) > 0 && isOnlyOne)
 }
 
-// credentialOf returns the item of credentials for a service; nil if there is none. isOnlyOne reports that no other service of the
+// credentialOf returns the item of credentials for a service; nil if no item matches. isOnlyOne reports that no other service of the
 // provider that can be served has its name.
 func (d *Discovery) credentialOf(s *Service, isOnlyOne bool) *ServiceCredential {
 	for i := range d.Credentials {

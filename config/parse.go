@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// parse returns the root node of a YAML file, or nil after reporting why there is none.
+// parse returns the root node of a YAML file, or nil after reporting the reason.
 func (l *loader) parse(data []byte) *yaml.Node {
 	text := bytes.TrimSpace(data)
 	switch {
@@ -53,7 +53,7 @@ func (l *loader) parse(data []byte) *yaml.Node {
 // example is the shortest configuration, for messages.
 const example = "- https://orders.internal/openapi.json"
 
-// documents returns the root nodes of the first and the second YAML document in data; nil where there is none.
+// documents returns the root nodes of the first and the second YAML document in data; nil for a missing one.
 func documents(data []byte) (first, second *yaml.Node, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(
 		loaderlimits.DepthFunc(func(depth int, _ *loaderlimits.DepthContext) error {

@@ -2,7 +2,7 @@ package config
 
 import "go.yaml.in/yaml/v4"
 
-// PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
+// PrincipalRate is the rate limit of certain principals, instead of limits.principal_rate.
 type PrincipalRate struct {
 	// The principals to which the rate applies.
 	Match PrincipalMatch `yaml:"match" required:"true" access:"joint: principal rates"`

@@ -1,6 +1,6 @@
 package config
 
-// Progress says where the events of a streamed answer tell how far the call is.
+// Progress locates the progress of a call in the events of a streamed response.
 type Progress struct {
 	// The number that reports progress. If set, events without it are not reported.
 	Progress Pointer `yaml:"progress,omitempty" absent:"/progress; without a number there, the number of events"`

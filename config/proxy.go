@@ -78,7 +78,7 @@ func (p *Proxy) Authorities() *x509.CertPool {
 	return pool
 }
 
-// Reveal returns the user and the password for a proxy of this configuration; both are empty if there are none. Every call is a place
+// Reveal returns the user and the password for a proxy of this configuration; both are empty without credentials. Every call is a place
 // where a secret can leak.
 func (p *Proxy) Reveal(u *ProxyURL) (user, password string) {
 	return cmp.Or(p.User, u.at.user), cmp.Or(p.Password.Reveal(), u.at.password)

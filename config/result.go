@@ -1,6 +1,6 @@
 package config
 
-// Result says how much of the answers of an operation clients get.
+// Result is the part of the responses of an operation that clients get.
 type Result struct {
 	// A jq expression that selects a part of the response, at most 4096 bytes. Loops, definitions and calculations are
 	// not supported.

@@ -14,7 +14,7 @@ type Subject struct {
 	Claimed   string   // see [API.Claimed]
 	Method    string   // the HTTP method
 	Path      string   // the path template, as in the document
-	Operation string   // the operationId, "" if there is none
+	Operation string   // the operationId; "" without one
 	Tags      []string // the operation's tags
 	// Deprecated reports whether the document calls the operation deprecated.
 	Deprecated bool
@@ -112,7 +112,7 @@ type Patterns []Pattern
 
 func (Patterns) single() (kind yaml.Kind, noun string) { return yaml.ScalarNode, "string" }
 
-// allow reports whether a pattern matches, or there is none.
+// allow reports whether a pattern matches, or the list is empty.
 func (ps Patterns) allow(text string) bool {
 	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re != nil && p.re.MatchString(text) })
 }

@@ -10,9 +10,9 @@ import (
 type Service struct {
 	// Name is the service's name at its registry. It is unique within the namespace.
 	Name string
-	// Alias takes the place of Name in the API's name, and nowhere else: whoever registers a service chooses it.
+	// Alias takes the place of Name in the API's name, and nowhere else: the registration chooses it.
 	Alias string
-	// Namespace is the part of the registry that the service is in; "" where there are none.
+	// Namespace is the part of the registry that the service is in; "" in a registry without namespaces.
 	Namespace string
 	// Tags are the service's tags.
 	Tags []string

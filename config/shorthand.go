@@ -13,7 +13,7 @@ type shorthand interface{ short() short }
 // short is the shorter form of a mapping.
 type short struct {
 	words []word
-	// value points to the field whose value replaces the mapping: a text, a word or a list. It is nil if there is none.
+	// value points to the field whose value replaces the mapping: a text, a word or a list. It is nil without one.
 	value any
 	// expects names the forms in messages. "" names them by the words, or the type of value, followed by "or a mapping".
 	expects string
@@ -58,7 +58,7 @@ func (s short) expected() string {
 	return strings.Join(forms, ", ") + " or a mapping"
 }
 
-// shortened reads the shorter form of a struct. It returns false if the node is none.
+// shortened reads the shorter form of a struct. It returns false for another node.
 func (l *loader) shortened(n *yaml.Node, v reflect.Value, key string) bool {
 	s, ok := v.Addr().Interface().(shorthand)
 	if !ok || n.Kind == yaml.MappingNode {
