@@ -13,8 +13,7 @@ type AnswerError struct {
 	off bool // written as false
 }
 
-// turn makes what is as good as none, or, if on, an empty one, which is refused.
-func (e *AnswerError) turn(on bool) { e.off = !on }
+func (e *AnswerError) short() short { return switchedOff(&e.off) }
 
 // On reports whether something is said: it may be nil, or written as false.
 func (e *AnswerError) On() bool { return e != nil && !e.off }

@@ -51,7 +51,7 @@ type API struct {
 	SpecTimeout Duration `yaml:"spec_timeout" reload:"reconnect" min:"100ms" max:"30s" absent:"limits.spec_timeout" access:"none: when documents are read"`
 	// Overrides limits.max_loss for this document, in per cent.
 	MaxLoss int `yaml:"max_loss,omitempty" reload:"reconnect" min:"1" max:"100" absent:"limits.max_loss" access:"none: a limit on what a document or a registry may lose"`
-	// Which operations become tools.
+	// The selection of the operations that become tools.
 	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations" access:"section"`
 	// Requires the scopes of the document's security requirements in addition to auth.default_scopes, except where a
 	// rule sets scopes.
@@ -130,7 +130,7 @@ type API struct {
 	path       ServicePath // see ServicePath
 }
 
-// APITools says which operations of an API become tools.
+// APITools selects the operations of an API that become tools.
 type APITools struct {
 	// Only operations that one of these selectors matches become tools.
 	Include Selectors `yaml:"include,omitempty" absent:"all operations" empty:"leave it out, or select something" access:"joint: rules"`
@@ -194,7 +194,7 @@ func (a *API) authenticatedIn(header string) string {
 	return ""
 }
 
-// Personal says what makes the answers of an API those of their callers, as a key of its entry; "" if nothing does.
+// Personal returns the reason why responses of an API differ between callers, as a key of its entry; "" if nothing does.
 func (a *API) Personal() string {
 	switch {
 	case len(a.PassHeaders) > 0:

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -174,7 +173,7 @@ func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
 	return all
 }
 
-// Literal is any value of the file as JSON text; "" is none.
+// Literal is any value of the file as JSON text; "" for no value.
 type Literal string
 
 func (Literal) expects() string { return "any value" }
@@ -190,17 +189,7 @@ func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 	}
 }
 
-// MarshalYAML returns the value as it may be written.
-func (v Literal) MarshalYAML() (any, error) {
-	if v == "" {
-		return nil, nil //nolint:nilnil // null
-	}
-	var out any
-	err := json.Unmarshal([]byte(v), &out)
-	return out, err
-}
-
-// fileReference returns the key path of the first text with a reference to a file; "" if there is none.
+// fileReference returns the key path of the first text with a reference to a file; "" for no reference.
 func fileReference(n *yaml.Node, key string) string {
 	n = resolveAlias(n)
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.Contains(strings.ReplaceAll(n.Value, "$$", ""), "${file:") {

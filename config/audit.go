@@ -29,7 +29,7 @@ func (a *Audit) validate(c cursor) {
 	}
 }
 
-// AuditSubject is how the audit log names callers.
+// AuditSubject is the form of callers in the audit log.
 type AuditSubject string
 
 // The values of [AuditSubject].
@@ -41,7 +41,7 @@ const (
 
 func (AuditSubject) values() []string { return []string{"hash", "plain", "none"} }
 
-// AuditArguments is how the audit log tells of arguments.
+// AuditArguments is the form of arguments in the audit log.
 type AuditArguments string
 
 // The values of [AuditArguments].

@@ -1,6 +1,6 @@
 package config
 
-// Auth says who may call. Either Anonymous is true or there is at least one issuer.
+// Auth is the authentication and authorization of callers. Either Anonymous is true or there is at least one issuer.
 type Auth struct {
 	// Serves all callers without a token, on any address. Excludes all other keys of auth.
 	Anonymous bool `yaml:"anonymous" default:"false" access:"joint: auth"`

@@ -13,8 +13,7 @@ type Cache struct {
 	off bool // written as false
 }
 
-// turn makes a cache with all defaults, or none.
-func (c *Cache) turn(on bool) { c.off = !on }
+func (c *Cache) short() short { return switchedOff(&c.off) }
 
 // On reports whether answers are kept: a cache may be nil, or written as false.
 func (c *Cache) On() bool { return c != nil && !c.off }

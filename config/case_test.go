@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/test/cases"
@@ -93,15 +92,6 @@ func writeFile(t *testing.T, name string, data []byte) {
 	if err := os.Chmod(name, mode); err != nil { // whatever the umask is
 		t.Fatal(err)
 	}
-}
-
-func dump(t *testing.T, cfg *Config) string {
-	t.Helper()
-	data, err := yaml.Dump(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 func accept(t *testing.T, path string, archive *txtar.Archive, got map[string]string) {

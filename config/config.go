@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// The field tags of the types in this package are read by field.go, by the rules in rule.go, and by the test that writes the reference:
+// The field tags of the types in this package are read by key_tag.go, by validation_tag.go, and by the test that writes the reference:
 //
 //	yaml     the key
 //	default  the value when the key is absent, written as in the file
 //	absent   what happens when the key is absent and there is no such value (for the reference only)
 //	required "true": the key must be given
 //	min, max bounds of a number, duration or size, both allowed
-//	zero     0 is allowed below min; the text says what it means
+//	zero     0 is allowed below min; the text is its meaning
 //	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
 //	access   what of a change gives more access, which package widening compares; without it any change does
 //
-// The tags of further rules, such as empty, count, length and unique, are explained in rule.go.
+// The tags of further rules, such as empty, count, length and unique, are explained in validation_tag.go.
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
 
@@ -89,7 +89,7 @@ func (t *Telemetry) validate(c cursor) {
 	}
 }
 
-// Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as they stand there
+// Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as written
 // (with their ports, if they have any), the host of server.listen unless it stands for all interfaces, on a loopback address localhost,
 // 127.0.0.1 and [::1], and server.allowed_hosts. An entry without a port stands for every port.
 func (c *Config) Hosts() []string {
@@ -113,8 +113,8 @@ func (c *Config) Hosts() []string {
 	return hosts
 }
 
-// AllowsSessionless reports whether requests of the legacy era are served without a session. Where nothing says so they are on
-// the machine of their own user alone: elsewhere a session is one thing more that whoever sends blindly does not have.
+// AllowsSessionless reports whether requests of the legacy era are served without a session. By default they are only on a gateway that
+// other machines can't reach: elsewhere a blind sender must not do without a session.
 func (c *Config) AllowsSessionless() bool {
 	if s := &c.Server; s.Sessionless == "" {
 		return c.Auth == nil && len(c.configuredURLs()) == 0 && len(s.TrustedProxies) == 0
@@ -161,8 +161,8 @@ func (c *Config) At(key string) Problem {
 	return Problem{Severity: Warning, File: c.file, Line: at.line, Column: at.column, Key: key}
 }
 
-// Settings returns what is said of an operation: for each setting the value of the last rule that matches the operation and
-// has the setting, else that of own, what the document says of itself (see [ParseExtension]). Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
+// Settings returns the settings of an operation: for each the value of the last rule that matches the operation and has the setting,
+// else that of own, the settings of the document (see [ParseExtension]). Timeout 0, Name "" and so on mean that no rule has it; Scopes is nil then,
 // and empty but not nil when a rule asks for no scopes.
 func (c *Config) Settings(s Subject, own Settings) Settings {
 	set := own

@@ -79,7 +79,7 @@ type Credential struct {
 	unset bool // a placeholder stands in it
 }
 
-// Unset reports whether the credential has a placeholder in place of a value: see [LoadWithoutSecrets].
+// Unset reports whether the credential has a placeholder in place of a value: see [LoadOptions].
 func (c *Credential) Unset() bool { return c.unset }
 
 // Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).
@@ -96,7 +96,7 @@ type Assertion struct {
 	Claims map[string]string `yaml:"claims,omitempty" absent:"none"`
 }
 
-// APIIdentity says how one service is told who calls it.
+// APIIdentity is the caller identity that a service receives.
 type APIIdentity struct {
 	// The aud claim: the name by which the service identifies itself.
 	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required" access:"joint: identity"`
@@ -141,7 +141,7 @@ func (c *Credential) Headers() []string {
 	return []string{"Authorization"}
 }
 
-// HeaderName returns the header in which the service is told.
+// HeaderName returns the header that has the caller identity.
 func (i *APIIdentity) HeaderName() string {
 	if i.Header == "" {
 		return "X-Drawbridge-Identity"

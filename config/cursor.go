@@ -29,7 +29,7 @@ func (l *loader) walk(root any, key string, within accessControl) {
 // accessControl is a whole configuration, as far as tags have rules about it.
 type accessControl interface{ hasNoTokens() bool }
 
-// enclosing returns the nearest struct of a type that encloses the place; nil if there is none.
+// enclosing returns the nearest struct of a type that encloses the place, or nil.
 func enclosing[T any](c cursor) *T {
 	for at := &c; at != nil; at = at.up {
 		if v, ok := at.value.(*T); ok {
@@ -58,7 +58,7 @@ func (c cursor) below(key string) cursor {
 	return cursor{loader: c.loader, key: key, up: &c}
 }
 
-// item returns the name of an item of the list at a name. An item that stands alone, in place of a list of one, has the name of the list.
+// item returns the name of an item of the list at a name. A single item in place of a list has the name of the list.
 func (c cursor) item(list string, i int) string {
 	name := fmt.Sprintf("%s[%d]", list, i)
 	if c.given(list) && !c.given(name) {
@@ -168,7 +168,7 @@ func sortedNames(mapping reflect.Value) []string {
 	return names
 }
 
-// before returns the items of a list that stand before one of them; none if it is in another list.
+// before returns the items of a list that precede one of them; nil if it is in another list.
 func before[T any](list []T, item *T) []T {
 	for i := range list {
 		if &list[i] == item {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -11,20 +12,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// listed is a mapping for which the list of its main key may stand.
-type listed interface{ list() any }
+// single is a list that a single item may replace. The item is a node of a kind, and has a noun for messages.
+type single interface {
+	single() (kind yaml.Kind, noun string)
+}
 
-// switched is a mapping for which true may stand, as for one without keys, and false.
-type switched interface{ turn(on bool) }
-
-// named is a mapping for which one of some words may stand.
-type named interface{ words() []string }
-
-// single is a list for which one item may stand, a node of a kind.
-type single interface{ single() yaml.Kind }
-
-// stoppable is a mapping for which the word off may stand.
-type stoppable interface{ stop() }
+// completer is a struct that derives further fields from what was read at its key: a node of any kind.
+type completer interface {
+	complete(l *loader, n *yaml.Node, key string)
+}
 
 // value reads a node into v. Problems are recorded; v is left at its zero value then.
 func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
@@ -61,26 +57,16 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	case reflect.Map:
 		l.mapping(n, v, key)
 	case reflect.Struct:
-		if s, ok := v.Addr().Interface().(switched); ok && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
-			l.defaults(v)
-			s.turn(n.Value == "true")
+		if isText(v.Type()) {
+			l.scalar(n, v, key, f)
 			return
 		}
-		if s, ok := v.Addr().Interface().(stoppable); ok && n.Kind == yaml.ScalarNode && n.Value == "off" {
-			l.defaults(v)
-			s.stop()
-			return
-		}
-		if s, ok := v.Addr().Interface().(listed); ok && n.Kind == yaml.SequenceNode {
-			l.defaults(v)
-			l.list(n, reflect.ValueOf(s.list()).Elem(), key)
-			return
-		}
-		if _, ok := v.Addr().Interface().(parser); !ok {
+		if !l.shortened(n, v, key) {
 			l.structure(n, v, key)
-			return
 		}
-		l.scalar(n, v, key, f)
+		if c, ok := v.Addr().Interface().(completer); ok {
+			c.complete(l, n, key)
+		}
 	default:
 		l.scalar(n, v, key, f)
 	}
@@ -92,28 +78,23 @@ func (l *loader) structure(n *yaml.Node, v reflect.Value, key string) {
 		return
 	}
 	fields := fieldsOf(v.Type())
-	given := map[string]int{} // the line
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, child := n.Content[i], n.Content[i+1]
-		at, path := position{name.Line, name.Column}, join(key, name.Value)
-		if line, twice := given[name.Value]; twice {
-			l.add(Error, at, path, "is given twice, first on line %d", line)
-			continue
-		}
-		given[name.Value] = name.Line
+	given := map[string]bool{}
+	for name, child := range l.once(n, key) {
+		path := join(key, name.Value)
+		given[name.Value] = true
 		f := lookup(fields, name)
 		if f == nil {
 			what := ""
 			if l.count[Error] < maxProblems { // else it is not shown, and would cost
 				what = unknown(name, key, fields, l.rootType)
 			}
-			l.add(Error, at, path, "%s", what)
+			l.add(Error, positionOf(name), path, "%s", what)
 			continue
 		}
 		l.value(child, v.Field(f.index), path, *f)
 	}
 	for _, f := range fields {
-		if _, ok := given[f.name]; ok {
+		if given[f.name] {
 			continue
 		}
 		if f.needed {
@@ -164,7 +145,7 @@ func (l *loader) preset(f field, v reflect.Value) {
 func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
-		if s, ok := v.Interface().(single); !ok || n.Kind != s.single() {
+		if s, ok := v.Interface().(single); !ok || !isItem(s, n) {
 			l.mismatch(n, v.Type(), key)
 			return
 		}
@@ -184,23 +165,21 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	v.Set(out)
 }
 
+// isItem reports whether a node may replace a list of one.
+func isItem(s single, n *yaml.Node) bool {
+	kind, _ := s.single()
+	return n.Kind == kind
+}
+
 func (l *loader) mapping(n *yaml.Node, v reflect.Value, key string) {
 	if n.Kind != yaml.MappingNode {
 		l.mismatch(n, v.Type(), key)
 		return
 	}
 	out := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
-	given := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, child := n.Content[i], n.Content[i+1]
+	for name, child := range l.once(n, key) {
 		path := join(key, name.Value)
-		if line, twice := given[name.Value]; twice {
-			l.add(Error, position{name.Line, name.Column}, path, "is given twice, first on line %d", line)
-			continue
-		}
-		given[name.Value] = name.Line
-		if name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str" {
-			l.add(Error, position{name.Line, name.Column}, path, "expected a string as key, got %s", described(name))
+		if !l.isTextKey(name, path) {
 			continue
 		}
 		item := reflect.New(v.Type().Elem()).Elem()
@@ -367,7 +346,7 @@ func parseInto(v reflect.Value, text string) error {
 	return nil
 }
 
-// control reports whether r may not stand in a string; line breaks and tabs may, for descriptions.
+// control reports whether r is not allowed in a string. Line breaks and tabs are, for descriptions.
 func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // bounds reports whether a value is within min and max.
@@ -417,4 +396,30 @@ func resolveAlias(n *yaml.Node) *yaml.Node {
 // nodeReader is a type that reads itself from a node of any kind. It reports what is wrong.
 type nodeReader interface {
 	read(l *loader, n *yaml.Node, key string)
+}
+
+// once yields the keys of a mapping with their values, without those that were given before, which are reported.
+func (l *loader) once(n *yaml.Node, key string) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(name, value *yaml.Node) bool) {
+		lines := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := n.Content[i]
+			if line, twice := lines[name.Value]; twice {
+				l.add(Error, positionOf(name), join(key, name.Value), "is given twice, first on line %d", line)
+				continue
+			}
+			if lines[name.Value] = name.Line; !yield(name, n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// isTextKey reports whether a key of a mapping is a string, and an error if it is not.
+func (l *loader) isTextKey(name *yaml.Node, path string) bool {
+	if name.Kind == yaml.ScalarNode && name.ShortTag() == "!!str" {
+		return true
+	}
+	l.add(Error, positionOf(name), path, "expected a string as key, got %s", described(name))
+	return false
 }

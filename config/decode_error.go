@@ -27,7 +27,11 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 	if h, ok := reflect.New(t).Interface().(hinting); ok {
 		hint = cmp.Or(h.hint(n, key[strings.LastIndexByte(key, '.')+1:]), hint)
 	}
-	l.errorf(key, "expected %s, got %s%s", expected(t), got, cmp.Or(hint, itemHint(n, t)))
+	wanted := expected(t)
+	if n.ShortTag() == "!!bool" && strings.HasPrefix(wanted, "true, false ") {
+		hint = "; write it in small letters"
+	}
+	l.errorf(key, "expected %s, got %s%s", wanted, got, cmp.Or(hint, itemHint(n, t)))
 }
 
 // itemHint shows how an item of a list is written, for a list without items.
@@ -38,7 +42,7 @@ func itemHint(n *yaml.Node, t reflect.Type) string {
 	return ""
 }
 
-// shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.
+// shown repeats a bad value where that helps and can't show a secret: words and numbers of the file itself.
 func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	en, isEnum := v.Interface().(enum)
 	_, pointer := v.Interface().(Pointer)
@@ -87,17 +91,12 @@ func expected(t reflect.Type) string {
 	if e, ok := reflect.Zero(t).Interface().(expecting); ok {
 		return e.expects()
 	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
-		return "true, false or a mapping"
+	if s, ok := reflect.Zero(t).Interface().(single); ok {
+		_, noun := s.single()
+		return fmt.Sprintf("a %s or a list of %[1]ss", noun)
 	}
-	if words, ok := reflect.New(t).Interface().(named); ok {
-		return strings.Join(words.words(), ", ") + " or a mapping"
-	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[stoppable]()) {
-		return "off or a mapping"
-	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[listed]()) {
-		return "a list or a mapping"
+	if s, ok := reflect.New(t).Interface().(shorthand); ok {
+		return s.short().expected()
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -12,7 +12,7 @@ type DefaultChange struct {
 	Since Release
 	// Key is the key path with [] for the items of lists, such as apis[].schema_profile. A configuration that sets it is not affected.
 	Key string
-	// What is what changed, for people: the key, or a few words if the key had another meaning. Its value is not changed then.
+	// What names the change for people: the key, or a few words if the key had another meaning. Its value is not changed then.
 	What string
 	// Was and Now are the two values as the file would have them.
 	Was, Now string

@@ -54,6 +54,9 @@ func promptName(name string) bool {
 	return false
 }
 
+// IsSourceName reports whether a file of a directory may be a document or a prompt, by its name, whichever the directory is for.
+func IsSourceName(name string) bool { return documentName(name) || promptName(name) }
+
 // withContents is the path by which a directory is watched with what its prompts hold: a file that came with an error, which keeps the
 // configuration from being used, is mended without a change of any name.
 func withContents(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }

@@ -31,7 +31,7 @@ type Discovery struct {
 	Nacos *NacosDiscovery `yaml:"nacos,omitempty" absent:"another provider"`
 	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
 	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
-	// Which services become APIs: those that one of these selectors matches.
+	// The services that become APIs: those that one of these selectors matches.
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services" access:"any" empty:"leave it out, or select something"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
@@ -60,7 +60,7 @@ type Discovery struct {
 	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100" access:"none: a limit on what a document or a registry may lose"`
 }
 
-// Approval says what becomes of a service that is new to the gateway.
+// Approval is the handling of a service that is new to the gateway.
 type Approval string
 
 // The values of [Approval].
@@ -91,12 +91,12 @@ func (d *APIDefaults) read(l *loader, n *yaml.Node, key string) {
 		l.mismatch(n, reflect.TypeFor[API](), key)
 		return
 	}
-	// A location stands in for the one that the registration gives.
+	// A placeholder for the location that the registration gives.
 	shared := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Line: n.Line, Column: n.Column}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i]
 		if why, ok := notShared[name.Value]; ok {
-			l.add(Error, position{name.Line, name.Column}, join(key, name.Value), "can't stand here: %s", why)
+			l.add(Error, positionOf(name), join(key, name.Value), "can't stand here: %s", why)
 			continue
 		}
 		shared.Content = append(shared.Content, name, n.Content[i+1])

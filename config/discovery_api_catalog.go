@@ -12,10 +12,6 @@ type APICatalogDiscovery struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 }
 
-func (*APICatalogDiscovery) namespaces(string) []string { return nil }
-
-func (*APICatalogDiscovery) mayOmitNamespace() bool { return false }
-
-func (*APICatalogDiscovery) basePathKey() string { return "the path of its anchor" }
-
-func (*APICatalogDiscovery) isTrusted() bool { return false }
+func (*APICatalogDiscovery) registrations(string) registrations {
+	return registrations{basePathKey: "the path of its anchor"}
+}

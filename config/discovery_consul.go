@@ -48,10 +48,6 @@ func (d *ConsulDiscovery) validate(c cursor) {
 // metaNameCharacters are those of names of metadata in Consul.
 const metaNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-func (d *ConsulDiscovery) namespaces(string) []string { return []string{d.Namespace} }
-
-func (*ConsulDiscovery) mayOmitNamespace() bool { return false }
-
-func (*ConsulDiscovery) basePathKey() string { return metadataBasePath }
-
-func (*ConsulDiscovery) isTrusted() bool { return false }
+func (d *ConsulDiscovery) registrations(string) registrations {
+	return registrations{namespaces: []string{d.Namespace}, basePathKey: metadataBasePath}
+}

@@ -60,7 +60,7 @@ func checkSRV(name string) error {
 	return nil
 }
 
-// DNSServer returns the address of Server with its port; "" if it is none.
+// DNSServer returns the address of Server with its port; "" without a server.
 func (d *DNSDiscovery) DNSServer() string {
 	if at, err := netip.ParseAddrPort(d.Server); err == nil && at.Port() != 0 {
 		return at.String()
@@ -94,18 +94,11 @@ func (d *DNSDiscovery) validate(c cursor) {
 	}
 }
 
-// namespaces returns the namespaces of the records of a service.
-func (d *DNSDiscovery) namespaces(service string) (all []string) {
+func (d *DNSDiscovery) registrations(service string) (r registrations) {
 	for _, record := range d.Names {
-		if name, namespace := SRVService(record); name == service && !slices.Contains(all, namespace) {
-			all = append(all, namespace)
+		if name, namespace := SRVService(record); name == service && !slices.Contains(r.namespaces, namespace) {
+			r.namespaces = append(r.namespaces, namespace)
 		}
 	}
-	return all
+	return r
 }
-
-func (*DNSDiscovery) mayOmitNamespace() bool { return false }
-
-func (*DNSDiscovery) basePathKey() string { return "" }
-
-func (*DNSDiscovery) isTrusted() bool { return false }

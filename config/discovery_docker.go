@@ -100,10 +100,6 @@ func (d *DockerDiscovery) validate(c cursor) {
 	}
 }
 
-func (*DockerDiscovery) namespaces(string) []string { return []string{""} }
-
-func (*DockerDiscovery) mayOmitNamespace() bool { return true }
-
-func (*DockerDiscovery) basePathKey() string { return "the label drawbridge.base_path" }
-
-func (*DockerDiscovery) isTrusted() bool { return true }
+func (*DockerDiscovery) registrations(string) registrations {
+	return registrations{namespaces: []string{""}, mayOmitNamespace: true, basePathKey: "the label drawbridge.base_path", isTrusted: true}
+}

@@ -26,10 +26,6 @@ func (e *EurekaDiscovery) validate(c cursor) {
 	}
 }
 
-func (*EurekaDiscovery) namespaces(string) []string { return []string{""} }
-
-func (*EurekaDiscovery) mayOmitNamespace() bool { return false }
-
-func (*EurekaDiscovery) basePathKey() string { return metadataBasePath }
-
-func (*EurekaDiscovery) isTrusted() bool { return false }
+func (*EurekaDiscovery) registrations(string) registrations {
+	return registrations{namespaces: []string{""}, basePathKey: metadataBasePath}
+}

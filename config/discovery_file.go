@@ -34,10 +34,6 @@ func checkTargetFile(path string) error {
 	return nil
 }
 
-func (*FileDiscovery) namespaces(string) []string { return []string{""} }
-
-func (*FileDiscovery) mayOmitNamespace() bool { return true }
-
-func (*FileDiscovery) basePathKey() string { return "the label base_path" }
-
-func (*FileDiscovery) isTrusted() bool { return true }
+func (*FileDiscovery) registrations(string) registrations {
+	return registrations{namespaces: []string{""}, mayOmitNamespace: true, basePathKey: "the label base_path", isTrusted: true}
+}

@@ -14,10 +14,6 @@ type HTTPDiscovery struct {
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"none: the registry is reached over TLS"`
 }
 
-func (*HTTPDiscovery) namespaces(string) []string { return []string{""} }
-
-func (*HTTPDiscovery) mayOmitNamespace() bool { return true }
-
-func (*HTTPDiscovery) basePathKey() string { return "the label base_path" }
-
-func (*HTTPDiscovery) isTrusted() bool { return false }
+func (*HTTPDiscovery) registrations(string) registrations {
+	return registrations{namespaces: []string{""}, mayOmitNamespace: true, basePathKey: "the label base_path"}
+}

@@ -28,7 +28,7 @@ type KubernetesDiscovery struct {
 // runs in none.
 func (k *KubernetesDiscovery) InCluster() string { return k.inCluster }
 
-// ServiceAddress says what is called of a Service of Kubernetes.
+// ServiceAddress selects the addresses of a Kubernetes Service that are called.
 type ServiceAddress string
 
 // The values of [ServiceAddress].
@@ -86,10 +86,6 @@ func isLabelSelector(text string) bool {
 	}
 }
 
-func (k *KubernetesDiscovery) namespaces(string) []string { return k.Namespaces }
-
-func (*KubernetesDiscovery) mayOmitNamespace() bool { return false }
-
-func (*KubernetesDiscovery) basePathKey() string { return "the annotation drawbridge/path" }
-
-func (k *KubernetesDiscovery) isTrusted() bool { return len(k.Namespaces) > 0 }
+func (k *KubernetesDiscovery) registrations(string) registrations {
+	return registrations{namespaces: k.Namespaces, basePathKey: "the annotation drawbridge/path", isTrusted: len(k.Namespaces) > 0}
+}

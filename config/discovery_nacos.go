@@ -31,10 +31,6 @@ func (d *NacosDiscovery) validate(c cursor) {
 	}
 }
 
-func (d *NacosDiscovery) namespaces(string) []string { return d.Groups }
-
-func (*NacosDiscovery) mayOmitNamespace() bool { return false }
-
-func (*NacosDiscovery) basePathKey() string { return metadataBasePath }
-
-func (*NacosDiscovery) isTrusted() bool { return false }
+func (d *NacosDiscovery) registrations(string) registrations {
+	return registrations{namespaces: d.Groups, basePathKey: metadataBasePath}
+}

@@ -5,15 +5,21 @@ import "reflect"
 // Registry is the kind of a provider, with its settings: a registry of services, or a list that stands for one. The pointers to structs
 // among the fields of [Discovery] that implement it are the kinds that there are; a provider has one of them.
 type Registry interface {
-	// namespaces returns the namespaces that services with a name can have, as far as the settings tell: "" is that of services
-	// without one. It returns none if each registration has a namespace of its own choice.
-	namespaces(service string) []string
+	// registrations returns the properties of the registrations of a service with a name.
+	registrations(service string) registrations
+}
+
+// registrations are the properties of registrations that follow from the settings of their registry.
+type registrations struct {
+	// namespaces are those that services with the name can have: "" is that of services without one. It is empty if each registration
+	// chooses its own.
+	namespaces []string
 	// mayOmitNamespace reports whether a registration decides itself if it has a namespace.
-	mayOmitNamespace() bool
-	// basePathKey returns where a registration names the path of the base URL, for people; "" if it can't.
-	basePathKey() string
+	mayOmitNamespace bool
+	// basePathKey is where a registration names the path of the base URL, for people; "" if it can't.
+	basePathKey string
 	// isTrusted reports whether those who register services may also write the configuration, so that new services are served by default.
-	isTrusted() bool
+	isTrusted bool
 }
 
 // metadataBasePath is where registrations with metadata name the path of the base URL.
@@ -67,14 +73,16 @@ func (d *Discovery) Holds() bool {
 	if d.Approve != "" {
 		return d.Approve == ApproveHold
 	}
-	r := d.Registry()
-	return r == nil || !r.isTrusted()
+	return !d.registrations("").isTrusted
 }
 
 // BasePathKey returns where registrations of the provider name the path of the base URL, for people; "" if they can't.
-func (d *Discovery) BasePathKey() string {
+func (d *Discovery) BasePathKey() string { return d.registrations("").basePathKey }
+
+// registrations returns the properties of the registrations of a service. A provider without a registry has services without namespace.
+func (d *Discovery) registrations(service string) registrations {
 	if r := d.Registry(); r != nil {
-		return r.basePathKey()
+		return r.registrations(service)
 	}
-	return ""
+	return registrations{namespaces: []string{""}}
 }

@@ -32,15 +32,10 @@ func (d *ServiceCenterDiscovery) validate(c cursor) {
 	}
 }
 
-func (d *ServiceCenterDiscovery) namespaces(string) []string {
-	if d.Application == "" {
-		return nil
+func (d *ServiceCenterDiscovery) registrations(string) registrations {
+	r := registrations{basePathKey: metadataBasePath}
+	if d.Application != "" {
+		r.namespaces = []string{d.Application}
 	}
-	return []string{d.Application}
+	return r
 }
-
-func (*ServiceCenterDiscovery) mayOmitNamespace() bool { return false }
-
-func (*ServiceCenterDiscovery) basePathKey() string { return metadataBasePath }
-
-func (*ServiceCenterDiscovery) isTrusted() bool { return false }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// DocumentSearch says how the OpenAPI document of a service is found if its registration doesn't name one: by
+// DocumentSearch finds the OpenAPI document of a service if its registration doesn't name one: by
 // /.well-known/api-catalog (RFC 9727), by the Link header of the base URL with rel="service-desc" (RFC 8631), then at paths.
 type DocumentSearch struct {
 	// Paths at which a document is looked for, in this order: below the base URL or the context path that the registration shows,

@@ -30,7 +30,7 @@ const (
 
 func (Sessionless) values() []string { return []string{"allow", "refuse"} }
 
-// FollowRedirects says which redirects of a service are followed.
+// FollowRedirects selects the redirects of a service that are followed.
 type FollowRedirects string
 
 // The values of [FollowRedirects].
@@ -71,7 +71,7 @@ type IDTokenClaim string
 
 func (IDTokenClaim) values() []string { return []string{"nonce", "at_hash", "c_hash", "s_hash"} }
 
-// DPoP says what an issuer's tokens have to do with proofs of possession (RFC 9449).
+// DPoP is the use of proofs of possession with an issuer's tokens (RFC 9449).
 type DPoP string
 
 // The values of [DPoP].
@@ -144,7 +144,7 @@ const (
 
 func (KeyLocation) values() []string { return []string{"header", "query", "cookie"} }
 
-// OutputSchemas says what kind of output schemas tools get.
+// OutputSchemas is the kind of output schemas that tools get.
 type OutputSchemas string
 
 // The values of [OutputSchemas].
@@ -155,7 +155,7 @@ const (
 
 func (OutputSchemas) values() []string { return []string{"loose", "off"} }
 
-// SchemaProfile says which keywords published schemas may use.
+// SchemaProfile is the set of keywords that published schemas may use.
 type SchemaProfile string
 
 // The values of [SchemaProfile].
@@ -167,7 +167,7 @@ const (
 
 func (SchemaProfile) values() []string { return []string{"compatible", "full", "portable"} }
 
-// Answers says how a JSON answer is passed on.
+// Answers is the form in which a JSON response is passed on.
 type Answers string
 
 // The values of [Answers].
@@ -179,7 +179,7 @@ const (
 
 func (Answers) values() []string { return []string{"both", "text", "structured"} }
 
-// HTML says how an HTML answer is passed on.
+// HTML is the form in which an HTML response is passed on.
 type HTML string
 
 // The values of [HTML].
@@ -201,7 +201,7 @@ const (
 
 func (TLSVersion) values() []string { return []string{"1.2", "1.3"} }
 
-// SlashForm says how a slash in the value of a path parameter is sent.
+// SlashForm is the form in which a slash in the value of a path parameter is sent.
 type SlashForm string
 
 // The values of [SlashForm].
@@ -213,7 +213,7 @@ const (
 
 func (SlashForm) values() []string { return []string{"raw", "encoded", "rejected"} }
 
-// Prefix says whether tool names begin with the name of their API.
+// Prefix decides whether tool names begin with the name of their API.
 type Prefix string
 
 // The values of [Prefix].
@@ -225,7 +225,7 @@ const (
 
 func (Prefix) values() []string { return []string{"auto", "always", "never"} }
 
-// Presentation says what clients see of the tools of an endpoint.
+// Presentation selects the tools of an endpoint that clients see.
 type Presentation string
 
 // The values of [Presentation].
@@ -237,7 +237,7 @@ const (
 
 func (Presentation) values() []string { return []string{"auto", "all", "search"} }
 
-// Confirm says which calls wait for the user's consent.
+// Confirm selects the calls that wait for the user's consent.
 type Confirm string
 
 // The values of [Confirm].
@@ -248,7 +248,7 @@ const (
 
 func (Confirm) values() []string { return []string{"none", "destructive"} }
 
-// Unconfirmed says what becomes of a call that needs the user's consent when nobody can be asked.
+// Unconfirmed is the handling of a call that needs the user's consent when nobody can be asked.
 type Unconfirmed string
 
 // The values of [Unconfirmed].

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// foreign stands in examples where a pattern lets any character stand. It is for private use (Unicode), so no pattern that somebody writes has it: a
+// foreign replaces a wildcard in examples. It is a character for private use (Unicode), so no pattern that somebody writes has it: a
 // pattern that matches an example matches whatever the example is one of.
 const foreign = "\ue000"
 
@@ -26,19 +26,14 @@ func Examples(api string, selectors ...Selector) []Subject {
 // Alternatives returns a selector as several that have one pattern for each key at most.
 func (sel Selector) Alternatives() []Selector {
 	all := []Selector{sel}
-	for _, of := range []func(*Selector) *Patterns{
-		func(s *Selector) *Patterns { return &s.API }, func(s *Selector) *Patterns { return &s.Tag }, func(s *Selector) *Patterns { return &s.Method },
-		func(s *Selector) *Patterns { return &s.Path }, func(s *Selector) *Patterns { return &s.Operation },
-		func(s *Selector) *Patterns { return &s.Extension },
-	} {
-		patterns := *of(&sel)
-		if len(patterns) < 2 {
+	for i, key := range sel.patterns() {
+		if len(*key.patterns) < 2 {
 			continue
 		}
 		var split []Selector
 		for _, one := range all {
-			for _, p := range patterns {
-				*of(&one) = Patterns{p}
+			for _, p := range *key.patterns {
+				*one.patterns()[i].patterns = Patterns{p}
 				split = append(split, one)
 			}
 		}
@@ -140,38 +135,6 @@ func (p Pattern) beginning() string {
 	return strings.TrimSuffix(text, "/") // before ** it may be missing
 }
 
-// globItem is a part of a pattern: a character, a wildcard, or the beginning of what may be left out.
-type globItem struct {
-	wildcard string // * or **
-	optional int    // how many of the items that follow may be left out together
-	literal  byte
-}
-
-// globOf takes a pattern apart, as globExpression does.
-func globOf(glob string) (items []globItem) {
-	any, slash := globItem{wildcard: "**"}, globItem{literal: '/'}
-	for i, start := 0, true; i < len(glob); {
-		rest := glob[i:]
-		switch {
-		case rest == "/**":
-			return append(items, globItem{optional: 2}, slash, any)
-		case start && strings.HasPrefix(rest, "**/"):
-			items = append(items, globItem{optional: 2}, any, slash)
-			i += len("**/")
-		case strings.HasPrefix(rest, "**"):
-			items, start = append(items, any), false
-			i += len("**")
-		case rest[0] == '*':
-			items = append(items, globItem{wildcard: "*"}) // the same segment: start stays as it is
-			i++
-		default:
-			items, start = append(items, globItem{literal: rest[0]}), rest[0] == '/'
-			i++
-		}
-	}
-	return items
-}
-
 // meeting looks for a text that several patterns match.
 type meeting struct {
 	globs [][]globItem
@@ -179,7 +142,7 @@ type meeting struct {
 	known map[string]*string // by the places in the patterns; nil: there is no text
 }
 
-// from returns the text that the rests of all patterns match, from these places on; nil if there is none.
+// from returns the text that the rests of all patterns match, from these places on; nil if no text does.
 func (m *meeting) from(at []int) *string {
 	var key strings.Builder
 	for _, i := range at {

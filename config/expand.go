@@ -12,7 +12,7 @@ type expansion struct {
 	expanded bool // there was a reference
 	literal  bool // without its references the text is not empty, or a default was used
 	open     []string
-	unset    []missing // references for which placeholder stands: see [LoadWithoutSecrets]
+	unset    []missing // references that placeholder replaces: see [LoadOptions]
 }
 
 // expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.
@@ -55,7 +55,7 @@ func (l *loader) expand(text string) (e expansion, errs []error) {
 }
 
 // bareReference rejects $NAME without braces, which shells replace and this package does not: the text would be sent instead of the value.
-// It is one if it is all of the value and has no small letter, or ends the value and is a variable. The name is told in the second case
+// It is one if it is all of the value and has no small letter, or ends the value and is a variable. The message has the name in the second case
 // only, because a secret may begin with $.
 func (l *loader) bareReference(text string) error {
 	before, name, found := strings.Cut(text, "$")
@@ -71,7 +71,7 @@ func (l *loader) bareReference(text string) error {
 	return nil
 }
 
-// reference returns the value of what stands between ${ and }.
+// reference returns the value of a reference, without its ${ and }.
 func (l *loader) reference(name string, e *expansion) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		value, open, err := l.secretFile(path)

@@ -28,7 +28,7 @@ func extensions() map[string]string {
 	}
 }
 
-// ExtensionPrefix begins the names of extensions that are the gateway's: one that is none of [Extensions] is a mistake.
+// ExtensionPrefix begins the names of extensions that are the gateway's: another one than [Extensions] is a mistake.
 const ExtensionPrefix = "x-mcp-"
 
 // Extensions returns the names of the extensions that are read of the operations of an API with trust_extensions, sorted.

@@ -68,7 +68,7 @@ func checkDropped(name string) error {
 	return nil
 }
 
-// checkJobSource refuses a source of an argument that begins like a JSON Pointer and is none.
+// checkJobSource refuses a source of an argument that begins like a JSON Pointer and is malformed.
 func checkJobSource(text string) error {
 	if !strings.HasPrefix(text, "/") || len(text) > maxPointer {
 		return nil

@@ -37,7 +37,7 @@ func formerDefaults(from Release) []formerDefault {
 	return kept
 }
 
-// ownedKey is a key of a struct of the configuration, wherever the struct stands.
+// ownedKey is a key of a struct of the configuration, at all places of the struct.
 type ownedKey struct {
 	owner reflect.Type
 	name  string

@@ -29,7 +29,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// checkText refuses what can't stand in a header's value.
+// checkText rejects characters that a header's value can't have.
 func checkText(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 		return errors.New("holds a line break or another control character")

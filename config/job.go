@@ -2,7 +2,7 @@ package config
 
 import "reflect"
 
-// Job says how a call goes on whose answer is that the work has begun.
+// Job is the way in which the gateway follows work that a call has started.
 type Job struct {
 	// The job's URL in the response body. It must have the origin that was called.
 	Location Pointer `yaml:"location,omitempty" absent:"the headers Operation-Location, Azure-AsyncOperation and Location, in this order" access:"none: where a response is read"`
@@ -44,8 +44,7 @@ type Job struct {
 	off bool // written as false
 }
 
-// turn makes jobs of which nothing is said but that they are begun, or none.
-func (j *Job) turn(on bool) { j.off = !on }
+func (j *Job) short() short { return switchedOff(&j.off) }
 
 // Off reports whether it was written as false: no answer of the operation begins a job.
 func (j *Job) Off() bool { return j != nil && j.off }
@@ -96,7 +95,7 @@ const (
 
 func (CallbackEncoding) values() []string { return []string{"hex", "base64"} }
 
-// JobQuestions says how a job asks the user something.
+// JobQuestions are the questions of a running job to the user.
 type JobQuestions struct {
 	// The questions in a status response: an array of objects, or an object by key. The job waits for answers while it
 	// is not empty.
@@ -125,7 +124,7 @@ type JobAnswer struct {
 	Content string `yaml:"content,omitempty" absent:"not sent" access:"none: arguments of the operation"`
 }
 
-// WithoutTasks says what becomes of a call whose client can't take a task.
+// WithoutTasks is the handling of a call whose client does not support tasks.
 type WithoutTasks string
 
 // The values of [WithoutTasks].
@@ -171,7 +170,7 @@ const (
 
 func (JobMethod) values() []string { return []string{"GET", "DELETE", "POST"} }
 
-// DefaultJob is a job of which the configuration says nothing.
+// DefaultJob returns a job with the defaults of all keys.
 func DefaultJob() *Job {
 	j := &Job{}
 	(&loader{}).defaults(reflect.ValueOf(j).Elem())

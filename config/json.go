@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// JSON is a mapping of the file as the text of a JSON object, all members in the order of the file; "" is none.
+// JSON is a mapping of the file as the text of a JSON object, all members in the order of the file; "" for no mapping.
 type JSON string
 
 func (JSON) expects() string { return "a mapping" }
@@ -72,24 +72,15 @@ func (l *loader) appendJSON(dst []byte, n *yaml.Node, key string) ([]byte, bool)
 }
 
 func (l *loader) appendJSONObject(dst []byte, n *yaml.Node, key string) ([]byte, bool) {
-	good := true
-	given := map[string]int{}
+	good, begin, faults := true, len(dst), l.count[Error]
 	dst = append(dst, '{')
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, child := n.Content[i], n.Content[i+1]
+	for name, child := range l.once(n, key) {
 		path := join(key, name.Value)
-		if line, twice := given[name.Value]; twice {
-			l.add(Error, position{name.Line, name.Column}, path, "is given twice, first on line %d", line)
-			good = false
-			continue
-		}
-		given[name.Value] = name.Line
 		if name.Kind != yaml.ScalarNode || name.ShortTag() == "!!null" || name.ShortTag() == "!!merge" {
-			l.add(Error, position{name.Line, name.Column}, path, "expected a string as key, got %s", described(name))
-			good = false
+			l.add(Error, positionOf(name), path, "expected a string as key, got %s", described(name))
 			continue
 		}
-		if len(given) > 1 {
+		if len(dst) > begin+1 {
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, quoted(name.Value)...), ':')
@@ -97,7 +88,7 @@ func (l *loader) appendJSONObject(dst []byte, n *yaml.Node, key string) ([]byte,
 		dst, ok = l.appendJSON(dst, child, path)
 		good = good && ok
 	}
-	return append(dst, '}'), good
+	return append(dst, '}'), good && l.count[Error] == faults
 }
 
 func (l *loader) appendJSONText(dst []byte, n *yaml.Node, key string) ([]byte, bool) {

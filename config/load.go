@@ -16,7 +16,7 @@ import (
 )
 
 // Load reads a configuration. The location is the path of a configuration file, or else the path or URL of an OpenAPI
-// document or of a directory of them, which then stands for a configuration with that one entry (see [Bare]); a file is
+// document or of a directory of them, which then stands for a configuration with that one entry and the defaults for all else. A file is
 // taken for a document if it [IsDocument]. Variables come from getenv; an empty one counts as not set.
 //
 // The problems are in the order of the file. With an error among them the Config is nil. Load reads the files that the
@@ -27,7 +27,10 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 
 // LoadOptions are settings of the command line for [LoadWith].
 type LoadOptions struct {
-	// WithoutSecrets makes it [LoadWithoutSecrets].
+	// WithoutSecrets is for a check where secrets are not at hand, such as that of a change in review. A variable that is not set, and a
+	// secret file, key file or certificate that can't be read, is a warning, once. The rules that depend on it are not checked, and the
+	// Config must not be served: it has placeholders. Steps that use a secret at load are left out. Locations of documents are needed all
+	// the same.
 	WithoutSecrets bool
 	// BaseURL, unless it is "", is the base_url of the only API, whatever the file says.
 	BaseURL string
@@ -70,12 +73,6 @@ func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Conf
 	return loadFrom(location, true, l)
 }
 
-// LoadFile is [Load] for the path of a configuration file alone: in the place of one nothing else is taken, neither an OpenAPI document nor a
-// directory of them, which would be served without anything that the file says of access.
-func LoadFile(path string, getenv func(string) string) (*Config, Problems) {
-	return loadFrom(path, false, &loader{getenv: getenv})
-}
-
 func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	l.file, l.dir, l.rootType = location, filepath.Dir(location), reflect.TypeFor[Config]()
 	data, err := readFile(location)
@@ -109,11 +106,8 @@ func schemeHint(location string, err error) string {
 	return "; if it is a URL, begin it with https:// or http://"
 }
 
-// Bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry
-// and the defaults for all else.
-func Bare(location string) (*Config, Problems) { return (&loader{}).bare(location) }
-
-// bare is [Bare] with the defaults of the loader.
+// bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry and the defaults
+// for all else.
 func (l *loader) bare(location string) (*Config, Problems) {
 	*l = loader{file: withoutUser(location), former: l.former, baseURL: l.baseURL}
 	cfg := Config{APIs: make([]API, 1)}

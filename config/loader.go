@@ -28,20 +28,20 @@ type loader struct {
 	file   string // as given
 	dir    string // what relative paths in the file are relative to
 	getenv func(string) string
-	// rootType is the type of a whole configuration, by which a key in the wrong place gets a hint where it can stand.
+	// rootType is the type of a whole configuration, by which the error of a misplaced key names its place.
 	rootType reflect.Type
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
 	problems       Problems
 	count          [2]int              // of all problems, also those not kept, by severity
-	positions      map[string]position // where each key path that the file gives stands
+	positions      map[string]position // of each key path that the file gives
 	failed         map[string]bool     // key paths with an error, so that validation does not add to it
 	misread        map[string]bool     // key paths of values that could not be read
 	files          []string            // files read
 	hidden         []hidden            // values that no message shows
 	values         int
-	withoutSecrets bool                // what is missing is noted: see [LoadWithoutSecrets]
+	withoutSecrets bool                // what is missing is noted: see [LoadOptions]
 	unset          map[string]bool     // key paths whose value is missing, and noted
 	noted          map[string]bool     // references that were noted
 	baseURL        string              // of the only API; "" for that of the file
@@ -112,12 +112,12 @@ func (l *loader) report() Problems {
 	return l.problems
 }
 
-// mark records where a value stands.
+// mark records the position of a value.
 func (l *loader) mark(key string, n *yaml.Node) {
 	if l.positions == nil {
 		l.positions = map[string]position{}
 	}
-	l.positions[key] = position{n.Line, n.Column}
+	l.positions[key] = positionOf(n)
 }
 
 // hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.

@@ -34,7 +34,7 @@ func (d *Discovery) Named() (all []NamedService) {
 		for _, sel := range selectors {
 			for _, name := range sel.Name.literals() {
 				for _, namespace := range d.namespaces(sel, name) {
-					isImplied := namespace == "" && d.Registry() != nil && d.Registry().mayOmitNamespace()
+					isImplied := namespace == "" && d.registrations(name).mayOmitNamespace
 					all = append(all, NamedService{namespace, name, p, isImplied})
 				}
 			}
@@ -76,10 +76,7 @@ func (d *Discovery) onlyNamespace(name string) (namespace string, ok bool) {
 	if namespaces, all := d.Services.namespaces(); all && len(namespaces) == 1 {
 		return namespaces[0], true
 	}
-	namespaces := []string{""}
-	if r := d.Registry(); r != nil {
-		namespaces = r.namespaces(name)
-	}
+	namespaces := d.registrations(name).namespaces
 	if len(namespaces) != 1 {
 		return "", false
 	}
@@ -115,7 +112,7 @@ func (d *Discovery) sends(sel ServiceSelector, s *Service, isOnlyOne bool) bool 
 		(slices.Contains(d.namespaces(sel, s.Name), s.Namespace) || len(sel.Namespace) == 0 && len(d.AllowServers) > 0 && isOnlyOne)
 }
 
-// credentialOf returns the item of credentials for a service; nil if there is none. isOnlyOne reports that no other service of the
+// credentialOf returns the item of credentials for a service; nil if no item matches. isOnlyOne reports that no other service of the
 // provider that can be served has its name.
 func (d *Discovery) credentialOf(s *Service, isOnlyOne bool) *ServiceCredential {
 	for i := range d.Credentials {

@@ -20,7 +20,7 @@ func (NoProxy) expects() string { return "a string or a list of strings" }
 // everyHost is the entry that matches all hosts.
 const everyHost = "*"
 
-// String returns the list as it stands in NO_PROXY.
+// String returns the list in the syntax of NO_PROXY.
 func (n NoProxy) String() string { return strings.Join(n, ",") }
 
 // read reads a list, or a string with commas.
@@ -65,7 +65,7 @@ func splitNoProxy(text string) (entries []string) {
 	return entries
 }
 
-// checkNoProxy tells of an entry that would match nothing, or not what it seems to.
+// checkNoProxy rejects an entry that would match nothing, or other hosts than it seems to.
 func checkNoProxy(entry string) error {
 	switch {
 	case entry == everyHost:

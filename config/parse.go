@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// parse returns the root node of a YAML file, or nil after reporting why there is none.
+// parse returns the root node of a YAML file, or nil after reporting the reason.
 func (l *loader) parse(data []byte) *yaml.Node {
 	text := bytes.TrimSpace(data)
 	switch {
@@ -40,9 +40,9 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	case doc == nil || doc.ShortTag() == "!!null":
 		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as %q", example)
 	case second != nil:
-		l.add(Error, position{second.Line, second.Column}, "", "begins a second YAML document (---); only one is read")
+		l.add(Error, positionOf(second), "", "begins a second YAML document (---); only one is read")
 	case doc.Kind == yaml.ScalarNode:
-		l.add(Error, position{doc.Line, doc.Column}, "", "expected a list of OpenAPI documents or a mapping, got a string; "+
+		l.add(Error, positionOf(doc), "", "expected a list of OpenAPI documents or a mapping, got a string; "+
 			"a list of one is %q", example) // not what it is: the file may be a secret
 	default:
 		return doc
@@ -53,7 +53,7 @@ func (l *loader) parse(data []byte) *yaml.Node {
 // example is the shortest configuration, for messages.
 const example = "- https://orders.internal/openapi.json"
 
-// documents returns the root nodes of the first and the second YAML document in data; nil where there is none.
+// documents returns the root nodes of the first and the second YAML document in data; nil for a missing one.
 func documents(data []byte) (first, second *yaml.Node, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(
 		loaderlimits.DepthFunc(func(depth int, _ *loaderlimits.DepthContext) error {

@@ -73,7 +73,7 @@ func certificatesIn(data []byte) (all []*x509.Certificate, err error) {
 
 const certificateTime = "2006-01-02 15:04 MST"
 
-// checkChain tells what is wrong with the certificates of a PEM file.
+// checkChain returns the fault of the certificates of a PEM file.
 func checkChain(data []byte) error {
 	all, err := certificatesIn(data)
 	if err != nil || len(all) > 0 {
@@ -87,7 +87,7 @@ func checkChain(data []byte) error {
 	return errors.New("holds no PEM certificate")
 }
 
-// checkKey tells what is wrong with the private key of a PEM file.
+// checkKey returns the fault of the private key of a PEM file.
 func checkKey(data []byte) error {
 	certificate := false
 	for block := range blocks(data) {

@@ -3,12 +3,17 @@ package config
 import (
 	"errors"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
-// position is a line and a column of a file, both from 1; the zero position is none.
+// position is a line and a column of a file, both from 1; the zero value for no position.
 type position struct{ line, column int }
 
-// nearestPosition returns where the value at a key path stands, or else the nearest that encloses it.
+// positionOf returns the position of a node.
+func positionOf(n *yaml.Node) position { return position{n.Line, n.Column} }
+
+// nearestPosition returns the position of the value at a key path, or else of the nearest that encloses it.
 func nearestPosition(positions map[string]position, key string) position {
 	for {
 		if p, ok := positions[key]; ok {

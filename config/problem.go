@@ -57,7 +57,7 @@ func (p Problem) String() string {
 // Problems is all that is wrong with a configuration file, in the order of the file.
 type Problems []Problem
 
-// Err returns the errors, one a line, as one error; nil when there are none.
+// Err returns the errors, one a line, as one error; nil without errors.
 func (ps Problems) Err() error {
 	errs := ps.Errors()
 	if len(errs) == 0 {

@@ -1,6 +1,6 @@
 package config
 
-// Progress says where the events of a streamed answer tell how far the call is.
+// Progress locates the progress of a call in the events of a streamed response.
 type Progress struct {
 	// The number that reports progress. If set, events without it are not reported.
 	Progress Pointer `yaml:"progress,omitempty" absent:"/progress; without a number there, the number of events"`
@@ -18,8 +18,7 @@ type Progress struct {
 	off bool // written as false
 }
 
-// turn makes what is as good as none, or, if on, an empty one, which is refused.
-func (p *Progress) turn(on bool) { p.off = !on }
+func (p *Progress) short() short { return switchedOff(&p.off) }
 
 // On reports whether something is said: it may be nil, or written as false.
 func (p *Progress) On() bool { return p != nil && !p.off }

@@ -2,8 +2,8 @@ package config
 
 import "slices"
 
-// Prompt is a template of messages that a user picks and fills in, as prompts/list and prompts/get have it. It stands in the
-// configuration, or in a file of its own, which may be one of a directory.
+// Prompt is a template of messages that a user picks and fills in, as prompts/list and prompts/get have it. It is part of the
+// configuration, or of a file of its own, which may be one of a directory.
 type Prompt struct {
 	// The name: letters, digits, _, - and ., at most 128, unique.
 	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file" excludes:"file: it belongs into the file" access:"joint: entry"`
@@ -53,7 +53,7 @@ type PromptArgument struct {
 	Complete *PromptCompletion `yaml:"complete,omitempty" absent:"none" excludes:"values"`
 }
 
-// PromptCompletion is a call whose answer holds what may be filled in for an argument. It is made as the caller, has 2 seconds,
+// PromptCompletion is a call whose response has the suggestions for an argument. It is made as the caller, has 2 seconds,
 // and is made again for the same caller and arguments after 5 seconds at the earliest.
 type PromptCompletion struct {
 	// The name of a tool with a safe method, such as GET.
@@ -69,7 +69,7 @@ type PromptCompletion struct {
 // TypedPlace is the place in a [PromptCompletion] for what was typed so far.
 const TypedPlace = "value"
 
-// Typed reports whether the call is told what was typed.
+// Typed reports whether the call gets the text typed so far.
 func (c *PromptCompletion) Typed() bool {
 	for _, value := range c.Arguments {
 		if slices.Contains(value.Places(), TypedPlace) {
@@ -117,7 +117,7 @@ const (
 
 func (PromptRole) values() []string { return []string{"user", "assistant"} }
 
-// promptOrigin is where a prompt stands.
+// promptOrigin is the file of a prompt and its place there.
 type promptOrigin struct {
 	file      string
 	prefix    string // of its key paths

@@ -17,7 +17,7 @@ import (
 // maxPrompts is the most prompts of a configuration.
 const maxPrompts = 1000
 
-// expandPrompts puts in the place of each entry that names a file or directory the prompts that are there. It comes after validation, so that
+// expandPrompts replaces each entry that names a file or directory by the prompts in it. It comes after validation, so that
 // key paths are those of the file.
 func (l *loader) expandPrompts(cfg *Config) {
 	var all []Prompt
@@ -76,7 +76,7 @@ func (l *loader) promptFiles(cfg *Config, key, path string) []string {
 		return []string{path}
 	}
 	l.files = append(l.files, withContents(path))
-	names, err := promptNames(path)
+	names, err := regularNames(path, promptName)
 	switch {
 	case err != nil:
 		l.errorf(key, "the directory %q can't be read: %s", path, reason(err))
@@ -90,11 +90,6 @@ func (l *loader) promptFiles(cfg *Config, key, path string) []string {
 	}
 	l.files = append(l.files, files...)
 	return files
-}
-
-// promptNames returns the names of the regular files directly in a directory that may be prompts, links followed, in order.
-func promptNames(dir string) ([]string, error) {
-	return regularNames(dir, promptName)
 }
 
 // promptFile reads the prompt of a file. Its problems have places in that file.

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"crypto/x509"
-	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -37,8 +36,6 @@ type Proxy struct {
 	authorities   string // the content of CAFile
 }
 
-func (Proxy) expects() string { return "off, environment or a mapping" }
-
 // ProxyResolve says where the names of hosts behind a proxy are resolved.
 type ProxyResolve string
 
@@ -50,22 +47,8 @@ const (
 
 func (ProxyResolve) values() []string { return []string{"gateway", "proxy"} }
 
-// The words that stand in the place of a mapping.
-const (
-	proxyOff         = "off"
-	proxyEnvironment = "environment"
-)
-
-// MarshalYAML writes it as it may be written.
-func (p Proxy) MarshalYAML() (any, error) {
-	type plain Proxy
-	switch {
-	case p.off:
-		return proxyOff, nil
-	case p.environment:
-		return proxyEnvironment, nil
-	}
-	return plain(p), nil
+func (p *Proxy) short() short {
+	return short{words: []word{{"off", &p.off}, {"environment", &p.environment}}}
 }
 
 // For returns the proxy for URLs of a scheme, "http" or "https"; nil if connections are direct. p may be nil.
@@ -95,30 +78,18 @@ func (p *Proxy) Authorities() *x509.CertPool {
 	return pool
 }
 
-// Reveal returns the user and the password for a proxy of this configuration; both are empty if there are none. Every call is a place
+// Reveal returns the user and the password for a proxy of this configuration; both are empty without credentials. Every call is a place
 // where a secret can leak.
 func (p *Proxy) Reveal(u *ProxyURL) (user, password string) {
 	return cmp.Or(p.User, u.at.user), cmp.Or(p.Password.Reveal(), u.at.password)
 }
 
-// read reads a word or a mapping.
-func (p *Proxy) read(l *loader, n *yaml.Node, key string) {
-	v := reflect.ValueOf(p).Elem()
+func (p *Proxy) complete(l *loader, _ *yaml.Node, key string) {
 	switch {
-	case n.Kind == yaml.MappingNode:
-		l.structure(n, v, key)
-		if p.URL.at != nil {
-			p.plain, p.secure = &p.URL, &p.URL
-		}
-	case n.Kind == yaml.ScalarNode && n.Value == proxyOff:
-		l.defaults(v)
-		p.off = true
-	case n.Kind == yaml.ScalarNode && n.Value == proxyEnvironment:
-		l.defaults(v)
-		p.environment = true
+	case p.environment:
 		p.readEnvironment(l, key)
-	default:
-		l.mismatch(n, v.Type(), key)
+	case p.URL.at != nil:
+		p.plain, p.secure = &p.URL, &p.URL
 	}
 }
 

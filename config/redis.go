@@ -111,7 +111,7 @@ func (u RedisURL) DB() int { return u.at.db }
 // TLS reports whether the connection is protected.
 func (u RedisURL) TLS() bool { return u.at.scheme == "rediss" }
 
-// Reveal returns the user and password that stand in the URL. Every call is a place where a secret can leak.
+// Reveal returns the user and password of the URL. Every call is a place where a secret can leak.
 func (u RedisURL) Reveal() (user, password string) { return u.at.user, u.at.password }
 
 func (u RedisURL) hasPassword() bool { return u.at != nil && u.at.hasPassword }

@@ -333,13 +333,11 @@ func schemaOf(t reflect.Type, f field) object {
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0}, {"pattern", `^[0-9]+k?$`}})
 	case reflect.TypeFor[Value](), reflect.TypeFor[Literal]():
 		return object{}
-	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter](), reflect.TypeFor[Icon](), reflect.TypeFor[RequestValue]():
-		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
-	case reflect.TypeFor[Ready]():
-		return object{{"anyOf", []object{schemaOf(reflect.TypeFor[ReadyAPIs](), field{}), {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	}
+	_, isNoProxy := reflect.Zero(t).Interface().(NoProxy)
+	if _, ok := reflect.Zero(t).Interface().(single); ok || isNoProxy {
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
@@ -362,17 +360,28 @@ func schemaOf(t reflect.Type, f field) object {
 			return text
 		}
 		ref := object{{"$ref", "#/$defs/" + t.Name()}}
-		if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
-			return object{{"anyOf", []object{{{"type", "boolean"}}, ref}}}
-		}
-		if reflect.PointerTo(t).Implements(reflect.TypeFor[stoppable]()) {
-			return object{{"anyOf", []object{{{"const", "off"}}, ref}}}
-		}
-		if l, ok := reflect.New(t).Interface().(listed); ok {
-			return object{{"anyOf", []object{schemaOf(reflect.TypeOf(l.list()).Elem(), field{}), ref}}}
+		if s, ok := reflect.New(t).Interface().(shorthand); ok {
+			return object{{"anyOf", append(schemasOf(s.short()), ref)}}
 		}
 		return ref
 	}
+}
+
+// schemasOf returns the schemas of the forms that are shorter than a mapping.
+func schemasOf(s short) (forms []object) {
+	for _, w := range s.words {
+		switch w.text {
+		case "true":
+		case "false":
+			forms = append(forms, object{{"type", "boolean"}})
+		default:
+			forms = append(forms, object{{"const", w.text}})
+		}
+	}
+	if s.value != nil {
+		forms = append(forms, schemaOf(reflect.TypeOf(s.value).Elem(), field{}))
+	}
+	return forms
 }
 
 func inCode(keys []string) (out []string) {
@@ -463,7 +472,8 @@ func valueWords(t reflect.Type, f field) string {
 		return "tokens" + bounds
 	case reflect.TypeFor[Duration]():
 		return "duration" + bounds
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	}
+	if _, ok := reflect.Zero(t).Interface().(single); ok {
 		return strings.TrimPrefix(expected(t), "a ")
 	}
 	switch t.Kind() {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// reloadEffect is what a change of a key means for a running process. It stands in the tag reload of a field, for all keys below that have
+// reloadEffect is what a change of a key means for a running process. The tag reload of a field names it, for all keys below that have
 // no tag of their own.
 type reloadEffect string
 
 const (
 	// reloadLive keys take effect with the configuration; no connection to a service ends, and no document is looked at for them.
 	reloadLive reloadEffect = "live"
-	// reloadReconnect keys belong to the client of an API: a change makes it anew, with its connections, and keeps the compiled document.
+	// reloadReconnect keys belong to the client of an API: a change replaces it with its connections, and keeps the compiled document.
 	reloadReconnect reloadEffect = "reconnect"
-	// reloadRecompile keys are part of what documents are compiled to: a change makes the client anew and compiles the document again.
+	// reloadRecompile keys are part of what documents are compiled to: a change replaces the client and compiles the document again.
 	reloadRecompile reloadEffect = "recompile"
 	// reloadRestart keys are read when a process starts, and never again.
 	reloadRestart reloadEffect = "restart"

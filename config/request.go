@@ -1,8 +1,8 @@
 package config
 
 import (
+	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -108,29 +108,13 @@ func (v *RequestValue) validate(c cursor) {
 	}
 }
 
-// read reads a text, or a mapping of value, secret or claim.
-func (v *RequestValue) read(l *loader, n *yaml.Node, key string) {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		l.structure(n, reflect.ValueOf(v).Elem(), key)
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		if fileReference(n, key) != "" {
-			l.errorf(key, "has the content of a file, which may be a secret: write {secret: %q}", n.Value)
-			return
+func (v *RequestValue) short() short {
+	return short{value: &v.Value, expects: "a text, or a mapping with value, secret or claim", refuse: func(n *yaml.Node) string {
+		if fileReference(n, "value") == "" {
+			return ""
 		}
-		l.scalar(n, reflect.ValueOf(&v.Value).Elem(), key, field{})
-	default:
-		l.errorf(key, "expected a text, or a mapping with value, secret or claim, got %s", described(n))
-	}
-}
-
-// MarshalYAML writes it as it may be written.
-func (v *RequestValue) MarshalYAML() (any, error) {
-	type plain RequestValue
-	if v.Secret.IsZero() && v.Claim == "" {
-		return v.Value, nil
-	}
-	return (*plain)(v), nil
+		return fmt.Sprintf("has the content of a file, which may be a secret: write {secret: %q}", n.Value)
+	}}
 }
 
 func (r *APIRequest) empty() bool { return r.IsZero() }

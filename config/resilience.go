@@ -1,6 +1,6 @@
 package config
 
-// Breaker says when a service that fails is left alone.
+// Breaker is the circuit breaker of a service.
 type Breaker struct {
 	// The share of calls that must fail, in per cent: by time-out, failed or broken connection, or a response that
 	// errors counts.
@@ -19,7 +19,7 @@ type Breaker struct {
 	off bool // written as off
 }
 
-// BreakerErrors says which answers are failures of a service.
+// BreakerErrors selects the responses that count as failures of a service.
 type BreakerErrors string
 
 // The values of [BreakerErrors].
@@ -30,21 +30,12 @@ const (
 
 func (BreakerErrors) values() []string { return []string{"gateway", "all"} }
 
-func (b *Breaker) stop() { b.off = true }
-
-// MarshalYAML writes it as it may be written.
-func (b Breaker) MarshalYAML() (any, error) {
-	type plain Breaker
-	if b.off {
-		return "off", nil
-	}
-	return plain(b), nil
-}
+func (b *Breaker) short() short { return stopped(&b.off) }
 
 // Off reports whether it was written as off: every call is sent.
 func (b *Breaker) Off() bool { return b.off }
 
-// Retries says how often a request is sent again that came to nothing.
+// Retries limits how often a failed request is sent again.
 type Retries struct {
 	// How often one request is retried at most.
 	Max int `yaml:"max" default:"2" min:"1" max:"10"`
@@ -54,16 +45,7 @@ type Retries struct {
 	off bool // written as off
 }
 
-func (r *Retries) stop() { r.off = true }
-
-// MarshalYAML writes it as it may be written.
-func (r Retries) MarshalYAML() (any, error) {
-	type plain Retries
-	if r.off {
-		return "off", nil
-	}
-	return plain(r), nil
-}
+func (r *Retries) short() short { return stopped(&r.off) }
 
 // Off reports whether it was written as off: nothing is sent again.
 func (r *Retries) Off() bool { return r.off }

@@ -40,7 +40,7 @@ func (r *Resource) validate(c cursor) {
 	}
 }
 
-// Links says which answers are given as links, at least those of one kind. An answer of an operation whose method is not safe never is.
+// Links selects the responses that are returned as links, at least those of one kind. An answer of an operation whose method is not safe never is.
 type Links struct {
 	// Responses larger than this.
 	Over ByteSize `yaml:"over,omitempty" min:"1KiB" max:"1GiB" absent:"no limit on size"`
@@ -56,8 +56,7 @@ func (l *Links) validate(c cursor) {
 	}
 }
 
-// turn makes a resource with all defaults, or none.
-func (r *Resource) turn(on bool) { r.off = !on }
+func (r *Resource) short() short { return switchedOff(&r.off) }
 
 // On reports whether there is a resource: one may be nil, or written as false.
 func (r *Resource) On() bool { return r != nil && !r.off }

@@ -14,7 +14,7 @@ import (
 //   - server.state_dir: what one process keeps in two places would be found in the wrong one;
 //   - limits.max_header: net/http reads it when a listener begins;
 //   - state: what replicas share is not taken from one place to another;
-//   - audit: lines would stand in two places, hashed with two keys;
+//   - audit: lines would be in two places, hashed with two keys;
 //   - where traces go, and the form of the log: what is on its way would be lost, or be in two forms.
 func (c *Config) RestartKeys(started *Config) []string {
 	var keys []string

@@ -1,6 +1,6 @@
 package config
 
-// Result says how much of the answers of an operation clients get.
+// Result is the part of the responses of an operation that clients get.
 type Result struct {
 	// A jq expression that selects a part of the response, at most 4096 bytes. Loops, definitions and calculations are
 	// not supported.
@@ -17,8 +17,7 @@ type Result struct {
 	off bool // written as false
 }
 
-// turn makes what is as good as none, or, if on, an empty one, which is refused.
-func (r *Result) turn(on bool) { r.off = !on }
+func (r *Result) short() short { return switchedOff(&r.off) }
 
 // On reports whether something is said: it may be nil, or written as false.
 func (r *Result) On() bool { return r != nil && !r.off }

@@ -16,8 +16,8 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// parser is a scalar type that reads itself from the text of a YAML scalar, after expansion. The error says what is
-// wrong with the text without repeating it, because the text may be secret.
+// parser is a scalar type that reads itself from the text of a YAML scalar, after expansion. The error names the
+// fault of the text without repeating it, because the text may be secret.
 type parser interface{ parse(text string) error }
 
 // resolver is a scalar type that is relative to the directory of the file.
@@ -91,7 +91,7 @@ func parseHTTP(text string) (*url.URL, error) {
 
 var errAbsolute = errors.New("must be an absolute URL, http://… or https://…")
 
-// checkURL tells what no URL of the configuration may have, whatever its scheme.
+// checkURL rejects parts that no URL of the configuration may have, in any scheme.
 func checkURL(u *url.URL, text string) error {
 	switch {
 	case u.User != nil:
@@ -125,8 +125,11 @@ func (e Endpoint) Host() string {
 }
 
 // secure reports whether what is sent there can't be read on the way.
-func (e Endpoint) secure() bool {
-	u, err := url.Parse(string(e))
+func (e Endpoint) secure() bool { return isProtected(string(e)) }
+
+// isProtected reports whether data that is sent to a URL can't be read on the way.
+func isProtected(text string) bool {
+	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "https" || origin.Loopback(u.Hostname()))
 }
 
@@ -296,7 +299,7 @@ func (a Address) Port() string {
 	return port
 }
 
-// URLHost returns the host as it stands in a URL and in a Host header: an IPv6 address in brackets.
+// URLHost returns the host in the form of a URL and of a Host header: an IPv6 address in brackets.
 func (a Address) URLHost() string {
 	host := a.Host()
 	if strings.Contains(host, ":") {

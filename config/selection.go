@@ -104,7 +104,7 @@ func (s *Settings) Restricts() []string {
 	return names
 }
 
-// itemKey returns the key path of an item of a list, which may stand alone in its place.
+// itemKey returns the key path of an item of a list, which a single item may replace.
 func (c *Config) itemKey(list string, i int) string {
 	if key := fmt.Sprintf("%s[%d]", list, i); c.has(key) {
 		return key

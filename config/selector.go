@@ -1,7 +1,7 @@
 package config
 
 import (
-	"regexp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +14,7 @@ type Subject struct {
 	Claimed   string   // see [API.Claimed]
 	Method    string   // the HTTP method
 	Path      string   // the path template, as in the document
-	Operation string   // the operationId, "" if there is none
+	Operation string   // the operationId; "" without one
 	Tags      []string // the operation's tags
 	// Deprecated reports whether the document calls the operation deprecated.
 	Deprecated bool
@@ -33,9 +33,7 @@ func (s Subject) takes(argument string) bool {
 // Selectors is a list of selectors. In a file, a single one may stand for a list of one.
 type Selectors []Selector
 
-func (Selectors) expects() string { return "a selector or a list of selectors" }
-
-func (Selectors) single() yaml.Kind { return yaml.MappingNode }
+func (Selectors) single() (kind yaml.Kind, noun string) { return yaml.MappingNode, "selector" }
 
 // Match reports whether one of the selectors matches.
 func (ss Selectors) Match(s Subject) bool {
@@ -82,81 +80,42 @@ func (sel Selector) empty() bool {
 	return len(sel.API)+len(sel.Tag)+len(sel.Method)+len(sel.Path)+len(sel.Operation)+len(sel.Extension) == 0 && sel.Deprecated == nil
 }
 
+// selectorPatterns is a key of a selector with its patterns.
+type selectorPatterns struct {
+	key      string
+	patterns *Patterns
+}
+
+// patterns returns the keys of a selector that have patterns.
+func (sel *Selector) patterns() []selectorPatterns {
+	return []selectorPatterns{
+		{"api", &sel.API}, {"tag", &sel.Tag}, {"method", &sel.Method}, {"path", &sel.Path}, {"operation", &sel.Operation}, {"extension", &sel.Extension},
+	}
+}
+
+// String returns the selector as it may be written, in flow style; "{}" if it is empty.
+func (sel Selector) String() string {
+	var keys []string
+	for _, key := range sel.patterns() {
+		for _, p := range *key.patterns {
+			keys = append(keys, fmt.Sprintf("%s: %q", key.key, p))
+		}
+	}
+	if sel.Deprecated != nil {
+		keys = append(keys, fmt.Sprintf("deprecated: %t", *sel.Deprecated))
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
+}
+
 // Patterns is a list of patterns of which one must match. In a file, a single one may stand for a list of one.
 type Patterns []Pattern
 
-func (Patterns) expects() string { return "a string or a list of strings" }
+func (Patterns) single() (kind yaml.Kind, noun string) { return yaml.ScalarNode, "string" }
 
-func (Patterns) single() yaml.Kind { return yaml.ScalarNode }
-
-// allow reports whether a pattern matches, or there is none.
+// allow reports whether a pattern matches, or the list is empty.
 func (ps Patterns) allow(text string) bool {
 	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re != nil && p.re.MatchString(text) })
 }
 
 // Match reports whether a pattern matches.
 func (ps Patterns) Match(text string) bool { return len(ps) > 0 && ps.allow(text) }
-
-// Pattern is a compiled pattern of a [Selector].
-type Pattern struct {
-	text string
-	re   *regexp.Regexp
-}
-
-// String returns the pattern as it was written.
-func (p Pattern) String() string { return p.text }
-
-// MarshalText returns the pattern as it was written.
-func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.text), nil }
-
-// UnmarshalText reads what MarshalText returns.
-func (p *Pattern) UnmarshalText(text []byte) error { return p.parse(string(text)) }
-
-func (p *Pattern) parse(text string) error {
-	re, err := regexp.Compile(globExpression(text))
-	if err != nil {
-		return err
-	}
-	*p = Pattern{text: text, re: re}
-	return nil
-}
-
-// upper returns the pattern in upper case.
-func (p Pattern) upper() Pattern {
-	var u Pattern
-	_ = u.parse(strings.ToUpper(p.text)) // a pattern that compiled does so in any case
-	return u
-}
-
-// globExpression writes a pattern as a regular expression of Go's linear-time engine.
-func globExpression(glob string) string {
-	var b strings.Builder
-	b.WriteString(`(?s)\A`)
-	start := true // at the start of a segment
-	for rest := glob; rest != ""; {
-		switch {
-		case rest == "/**":
-			b.WriteString(`(?:/.*)?`)
-			rest = ""
-		case start && strings.HasPrefix(rest, "**/"):
-			b.WriteString(`(?:.*/)?`)
-			rest = rest[len("**/"):]
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(`.*`)
-			rest, start = rest[len("**"):], false
-		case rest[0] == '*':
-			b.WriteString(`[^/]*`)
-			rest, start = rest[1:], false
-		default:
-			literal, _, _ := strings.Cut(rest, "*")
-			// A slash before a whole segment ** belongs to that segment's case at the end of the pattern.
-			if rest[len(literal):] == "**" && len(literal) > 1 && strings.HasSuffix(literal, "/") {
-				literal = literal[:len(literal)-1]
-			}
-			b.WriteString(regexp.QuoteMeta(literal))
-			rest, start = rest[len(literal):], strings.HasSuffix(literal, "/")
-		}
-	}
-	b.WriteString(`\z`)
-	return b.String()
-}

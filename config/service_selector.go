@@ -10,9 +10,9 @@ import (
 type Service struct {
 	// Name is the service's name at its registry. It is unique within the namespace.
 	Name string
-	// Alias takes the place of Name in the API's name, and nowhere else: whoever registers a service chooses it.
+	// Alias takes the place of Name in the API's name, and nowhere else: the registration chooses it.
 	Alias string
-	// Namespace is the part of the registry that the service is in; "" where there are none.
+	// Namespace is the part of the registry that the service is in; "" in a registry without namespaces.
 	Namespace string
 	// Tags are the service's tags.
 	Tags []string
@@ -23,9 +23,7 @@ type Service struct {
 // ServiceSelectors is a list of selectors. In a file, a single one may stand for a list of one.
 type ServiceSelectors []ServiceSelector
 
-func (ServiceSelectors) expects() string { return "a selector or a list of selectors" }
-
-func (ServiceSelectors) single() yaml.Kind { return yaml.MappingNode }
+func (ServiceSelectors) single() (kind yaml.Kind, noun string) { return yaml.MappingNode, "selector" }
 
 // Match reports whether one of the selectors matches.
 func (ss ServiceSelectors) Match(s *Service) bool {

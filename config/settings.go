@@ -4,7 +4,7 @@ import "reflect"
 
 // Rule changes the tools that it matches.
 type Rule struct {
-	// Which operations the rule applies to.
+	// The operations that the rule applies to.
 	Match Selectors `yaml:"match" required:"true" empty:"select something" access:"joint: rules"`
 	// The settings, at least one.
 	Set Settings `yaml:"set" required:"true" empty:"the rule changes nothing" access:"joint: rules"`
@@ -65,7 +65,7 @@ type Settings struct {
 
 func (s *Settings) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// Apply puts the settings that later has in the place of those that were there, and joins what both hide, the arguments
+// Apply replaces the settings that later has, and joins the fields that both hide, the arguments
 // that both change and their annotations.
 func (s *Settings) Apply(later Settings) {
 	hidden, arguments, annotations := later.SensitiveFields.with(s.SensitiveFields), mergeArguments(s.Arguments, later.Arguments), later.Annotations.over(s.Annotations)

@@ -54,7 +54,7 @@ func (c *Config) Outdated() bool {
 	return slices.ContainsFunc(c.directories, differs(documentName)) || slices.ContainsFunc(c.promptDirs, differs(promptName))
 }
 
-// expandDirectories puts in the place of each entry whose spec is a directory one entry for each file in it that may be a document,
+// expandDirectories replaces each entry whose spec is a directory by one entry for each file in it that may be a document,
 // in the order of their names and with the same settings. Only names are read. A file that has an entry of its own keeps
 // it. It comes after validation, so that key paths are those of the file.
 func (l *loader) expandDirectories(cfg *Config) {
@@ -66,7 +66,7 @@ func (l *loader) expandDirectories(cfg *Config) {
 			continue
 		}
 		key := fmt.Sprintf("apis[%d]", i)
-		names, err := documentNames(dir)
+		names, err := regularNames(dir, documentName)
 		switch {
 		case err != nil:
 			l.errorf(l.specKey(key), "the directory %q can't be read: %s", dir, reason(err))
@@ -91,7 +91,3 @@ func (l *loader) expandDirectories(cfg *Config) {
 	}
 	cfg.APIs = all
 }
-
-// documentNames returns the names of the regular files directly in a directory that may be documents, links followed,
-// in order.
-func documentNames(dir string) ([]string, error) { return regularNames(dir, documentName) }

@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant, or where such a key can
-// stand in a value of rootType.
+// unknown returns the error of a key that a mapping does not have, with the key that was probably meant, or the places of such a key in
+// a value of rootType.
 func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Type) string {
 	if name.ShortTag() == "!!merge" || name.Value == "<<" {
 		return "merge keys are not supported; repeat the keys"
@@ -42,7 +42,7 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 
 var listPosition = regexp.MustCompile(`\[\d+\]`)
 
-// far tells whether a key stands so deep within something else that it is hardly what was meant here.
+// far reports whether a key is so deep within another section that it was hardly meant.
 func far(parent, other string) bool {
 	const deep = 2 // dots
 	root := func(key string) string {
@@ -51,7 +51,7 @@ func far(parent, other string) bool {
 	return parent != "" && strings.Count(other, ".") > deep && root(parent) != root(other)
 }
 
-// places returns the key paths at which a key of this name can stand.
+// places returns the key paths that end in a key of this name.
 func places(t reflect.Type, path, name string) []string {
 	var found []string
 	for _, f := range fieldsOf(t) {

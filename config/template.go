@@ -80,7 +80,7 @@ func ParseTemplate(text string) (Template, error) {
 	return t, nil
 }
 
-// first returns the beginning of a text, of at most so many runes.
+// first returns the beginning of a text, of no more runes than most.
 func first(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most])

@@ -120,27 +120,6 @@ func (v Value) Place() (name string, ok bool) {
 	return v.text.Place()
 }
 
-// MarshalYAML returns the value as it was written.
-func (v Value) MarshalYAML() (any, error) {
-	switch {
-	case v.text != nil:
-		return v.text.source, nil
-	case v.kind == yaml.SequenceNode:
-		return v.items, nil
-	case v.kind == yaml.MappingNode:
-		out := map[string]Value{}
-		for _, m := range v.members {
-			out[m.name] = m.value
-		}
-		return out, nil
-	case v.literal == "":
-		return nil, nil //nolint:nilnil // null
-	}
-	var out any
-	err := json.Unmarshal([]byte(v.literal), &out)
-	return out, err
-}
-
 var jsonNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
 
 func (v *Value) read(l *loader, n *yaml.Node, key string) {
@@ -184,19 +163,11 @@ func (v *Value) readList(l *loader, n *yaml.Node, key string) {
 
 func (v *Value) readMapping(l *loader, n *yaml.Node, key string) {
 	v.kind = n.Kind
-	given := map[string]int{} // the line
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, child := n.Content[i], n.Content[i+1]
-		at, path := position{name.Line, name.Column}, join(key, name.Value)
-		switch line, twice := given[name.Value]; {
-		case twice:
-			l.add(Error, at, path, "is given twice, first on line %d", line)
-			continue
-		case name.Kind != yaml.ScalarNode || name.ShortTag() != "!!str":
-			l.add(Error, at, path, "expected a string as key, got %s", described(name))
+	for name, child := range l.once(n, key) {
+		path := join(key, name.Value)
+		if !l.isTextKey(name, path) {
 			continue
 		}
-		given[name.Value] = name.Line
 		var m Value
 		l.value(child, reflect.ValueOf(&m).Elem(), path, field{})
 		v.members = append(v.members, valueMember{name.Value, m})

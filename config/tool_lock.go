@@ -22,7 +22,7 @@ const (
 
 // Lock is the file of approved tools (tools.lock, S10).
 type Lock struct {
-	// Version is that of the file. An old one approves no tool, and only tells what else has changed: see Unknown.
+	// Version is that of the file. An old one approves no tool, and only shows other changes: see Unknown.
 	Version int
 	tools   map[string]LockedTool
 }
@@ -58,7 +58,7 @@ func NewLock(tools []LockedTool) *Lock {
 	return l
 }
 
-// Unknown tells what the file does not approve as this version of drawbridge does, since an older one wrote it; "": nothing.
+// Unknown names the parts that the file does not approve as this version of drawbridge does, since an older one wrote it; "": nothing.
 func (l *Lock) Unknown() string {
 	switch {
 	case l.Version < 2:

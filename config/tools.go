@@ -1,6 +1,6 @@
 package config
 
-// Tools says how tools are named, listed and confirmed.
+// Tools are the names, lists and confirmation of tools.
 type Tools struct {
 	// The tools in tools/list of /mcp: all, or search_tools, describe_tools, read_tool, call_tool and the pinned tools.
 	// auto switches to search above list_budget or list_limit. Clients can override it with ?presentation=.
@@ -19,7 +19,7 @@ type Tools struct {
 	// The file of approved tools, written by drawbridge lock. New and changed tools are held back until they are
 	// approved.
 	Lock File `yaml:"lock,omitempty" absent:"all tools are served" access:"restricts"`
-	// Which calls the user must confirm by default: none, or those of tools without a safe method.
+	// The calls that the user must confirm by default: none, or those of tools without a safe method.
 	Confirm Confirm `yaml:"confirm" default:"none" access:"restricts: destructive"`
 	// The handling of such a call if its client can't ask the user.
 	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse" access:"grants: allow"`

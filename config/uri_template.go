@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// URITemplate is a URI, or a template for URIs (RFC 6570): expressions {name} of level 1, each for what stands between two of
+// URITemplate is a URI, or a template for URIs (RFC 6570): expressions {name} of level 1, each for the text between two of
 // the characters / ? # &, and at the end {?a,b} for a query whose members may be missing. The zero value is no template. It is
 // immutable.
 type URITemplate struct {
@@ -20,10 +20,10 @@ type URITemplate struct {
 	path   []uriSegment
 }
 
-// uriSegment is what stands between two of the characters that no value holds: literals, and between any two of them a variable.
+// uriSegment is the text between two of the characters that no value holds: literals, and between any two of them a variable.
 type uriSegment struct {
 	literals, names []string // one literal more than names; those between names are not empty
-	end             byte     // the character behind it; 0: there is none
+	end             byte     // the character behind it; 0 at the end
 }
 
 // uriDelimiters end a segment.
@@ -82,7 +82,7 @@ func (t URITemplate) Shape() string {
 	return b.String()
 }
 
-// Match returns the values of the variables in a URI, decoded; false if it is none of this template.
+// Match returns the values of the variables in a URI, decoded; false if the template does not match.
 func (t URITemplate) Match(uri string) (values map[string]string, ok bool) {
 	if len(uri) > maxURI || t.path == nil {
 		return nil, false
@@ -256,7 +256,7 @@ func (t *URITemplate) parse(text string) error {
 	return nil
 }
 
-// checkURILiteral refuses what can't stand in a URI as it is (RFC 3986), and fragments, which no server sees.
+// checkURILiteral rejects characters that a URI can't have (RFC 3986), and fragments, which no server sees.
 func checkURILiteral(text string) error {
 	for i, r := range text {
 		switch {

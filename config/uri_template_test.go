@@ -78,8 +78,7 @@ func TestURITemplateShape(t *testing.T) {
 func TestResourceSwitch(t *testing.T) {
 	set := Settings{}
 	for _, on := range []bool{true, false, true} {
-		r := &Resource{}
-		r.turn(on)
+		r := &Resource{off: !on}
 		if set.Apply(Settings{Resource: r}); set.Resource.On() != on {
 			t.Errorf("on: %t, want %t", set.Resource.On(), on)
 		}

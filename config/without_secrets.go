@@ -2,14 +2,6 @@ package config
 
 import "fmt"
 
-// LoadWithoutSecrets is [Load] for a check where secrets are not at hand, such as that of a change in review. A variable that
-// is not set, and a secret file, key file or certificate that can't be read, is a warning, once. Whatever depends on it is
-// not checked, and the Config must not be served: placeholders stand in it. Steps that use one at load are left out.
-// Locations of documents are needed all the same.
-func LoadWithoutSecrets(location string, getenv func(string) string) (*Config, Problems) {
-	return LoadWith(location, getenv, LoadOptions{WithoutSecrets: true})
-}
-
 // dropUnset leaves out of a configuration what would make use of a missing value before a call: placeholders are sent nowhere.
 func (l *loader) dropUnset(cfg *Config) {
 	if !l.withoutSecrets {

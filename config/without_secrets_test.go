@@ -7,24 +7,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkWithoutSecrets holds what LoadWithoutSecrets makes of a good configuration: the same where nothing is missing, and a
+// checkWithoutSecrets holds what a load without secrets makes of a good configuration: the same where nothing is missing, and a
 // configuration without errors where all variables are, unless a document's location needs one.
 func checkWithoutSecrets(t *testing.T, location string, env map[string]string, cfg *Config, problems Problems) {
 	t.Helper()
-	same, got := LoadWithoutSecrets(location, func(name string) string { return env[name] })
+	same, got := LoadWith(location, func(name string) string { return env[name] }, LoadOptions{WithoutSecrets: true})
 	if same == nil || got.String() != problems.String() {
-		t.Errorf("LoadWithoutSecrets: %s", got)
+		t.Errorf("without secrets: %s", got)
 		return
 	}
 	want := *cfg
 	want.Server.SealKeyFile = ""
 	if diff := cmp.Diff(dump(t, &want), dump(t, same)); diff != "" {
-		t.Errorf("LoadWithoutSecrets (-want +got):\n%s", diff)
+		t.Errorf("without secrets (-want +got):\n%s", diff)
 	}
-	_, got = LoadWithoutSecrets(location, func(string) string { return "" })
+	_, got = LoadWith(location, func(string) string { return "" }, LoadOptions{WithoutSecrets: true})
 	for _, p := range got.Errors() {
 		if !strings.Contains(p.Message, "the check needs it") {
-			t.Errorf("LoadWithoutSecrets without variables: %s", p)
+			t.Errorf("without secrets without variables: %s", p)
 		}
 	}
 	notes := map[string]bool{}

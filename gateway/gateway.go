@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/authguard"
@@ -17,6 +16,7 @@ import (
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/job/polling"
@@ -153,7 +153,7 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 		Sources: &source.Deps{
 			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.Test.Now, Panicked: g.recovery.Report, Keep: g.Keep,
 			Pace: g.admission.pace, MaxDocument: g.admission.maxDocument, Documents: g.admission.documents, LargeTexts: g.admission.largeTexts,
-			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.Test.Service, Instances: g.instances,
+			Files: new(filewatch.Notifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.Test.Service, Instances: g.instances,
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/config"
+	"drawbridge/gateway/filewatch"
 )
 
 // certificate is the listener's certificate, with the authorities for client certificates. The
@@ -23,7 +24,7 @@ import (
 // safe for concurrent use.
 type certificate struct {
 	files   *config.TLS
-	watcher *config.Watcher
+	watcher *filewatch.Watcher
 	log     *slog.Logger
 	current atomic.Pointer[tls.Config]
 
@@ -38,7 +39,7 @@ func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Regi
 	c := &certificate{
 		files: files, log: log,
 		// Created before the files are read, so that no change is missed.
-		watcher: config.NewWatcher(files.Files()),
+		watcher: filewatch.New(files.Files(), filewatch.Options{}),
 	}
 	c.expiry, c.reloads = certificateMetrics()
 	read := files.Certificates()

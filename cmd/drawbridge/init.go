@@ -202,7 +202,7 @@ func (i *initialization) write(text string) error {
 	if err := os.WriteFile(draft, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	if cfg, problems := config.LoadWithoutSecrets(draft, i.getenv); cfg == nil {
+	if cfg, problems := config.LoadWith(draft, i.getenv, config.LoadOptions{WithoutSecrets: true}); cfg == nil {
 		return usageError{errors.New("init: nothing is written: " + strings.ReplaceAll(problems.Errors().Err().Error(), draft, i.output)), nil}
 	}
 	if i.force {

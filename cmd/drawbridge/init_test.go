@@ -19,7 +19,7 @@ func loadStarter(t *testing.T, text string) (*config.Config, config.Problems) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return config.LoadWithoutSecrets(file, func(string) string { return "" })
+	return config.LoadWith(file, func(string) string { return "" }, config.LoadOptions{WithoutSecrets: true})
 }
 
 func schemes() map[string]*scheme {

@@ -65,7 +65,7 @@ func (p *program) running(c *cobra.Command, args []string) (location string, cfg
 		cfg, problems = config.LoadWith(location, p.getenv, p.loadOptions())
 	}
 	if p.config != "" || cfg != nil && !cfg.IsBare() { // what --config names is a configuration file, and nothing else is taken for one
-		cfg, problems = config.LoadAtRest(location, false, p.getenv, p.loadOptions())
+		cfg, problems = config.LoadSettled(location, false, p.getenv, p.loadOptions())
 	}
 	if cfg == nil {
 		p.print(problems)
@@ -154,7 +154,7 @@ func (p *program) recorded(location string, cfg *config.Config) (file string, di
 // documents must not configure the gateway.
 func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
 	return func() (*config.Config, error) {
-		c, problems := config.LoadAtRest(location, bare, p.getenv, p.loadOptions())
+		c, problems := config.LoadSettled(location, bare, p.getenv, p.loadOptions())
 		if c != nil {
 			p.log.override(&c.Telemetry)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
+	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/recovery"
 	"drawbridge/gateway/signal"
 )
@@ -55,7 +56,7 @@ func (w *configWatch) set(files []string) bool {
 		signal.Raise(w.changed) // a newly watched file may have changed since it was read
 	}
 	w.files = files
-	watcher := config.NewWatcher(files)
+	watcher := filewatch.New(files, filewatch.Options{Counts: config.IsSourceName})
 	w.end = w.spawn(func(ctx context.Context) error {
 		w.recovery.Keep(ctx, "the configuration was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal.Raise(w.changed) }); err != nil {

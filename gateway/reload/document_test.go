@@ -168,7 +168,7 @@ func TestDocumentZeros(t *testing.T) {
 		}
 	}))
 	t.Cleanup(docs.Close)
-	c, problems := config.Bare(docs.URL + "/spec.json")
+	c, problems := config.Load(docs.URL+"/spec.json", nil)
 	if c == nil {
 		t.Fatal(problems)
 	}

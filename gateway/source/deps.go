@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
@@ -59,7 +60,7 @@ type Deps struct {
 	Instances func(service config.ServiceID) Instances
 
 	// Files is the notifier of changes of documents that are files.
-	Files *config.FileNotifier
+	Files *filewatch.Notifier
 	// Store is the last-known-good store; nil if documents are kept in memory only.
 	Store *diskcache.Store
 	// Updates receives the outcomes of attempts to load documents.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/signal"
 )
 
@@ -23,7 +24,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	if slices.Equal(files, w.files) {
 		return false
 	}
-	watcher := w.deps.Files.NewWatcher(files) // first, so that the old watch can still be ended if this panics
+	watcher := filewatch.New(files, filewatch.Options{Notifier: w.deps.Files}) // first, so that the old watch can still be ended if this panics
 	old := w.cancel
 	w.files = files
 	ctx, w.cancel = context.WithCancel(ctx)

@@ -15,6 +15,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/test/timebox"
@@ -50,7 +51,7 @@ func newDeps(t *testing.T, updates chan Update) *Deps {
 		Panicked:  func(what string, v any) { t.Errorf("%s: panic: %v", what, v) },
 		Keep:      func(_ context.Context, _ string, f func()) { f() },
 		Pace:      openapi.NewPace(func() bool { return false }, func() bool { return false }),
-		Documents: admission.NewDocumentBudget(0, 0, 0), Updates: updates, Files: new(config.FileNotifier),
+		Documents: admission.NewDocumentBudget(0, 0, 0), Updates: updates, Files: new(filewatch.Notifier),
 	}
 }
 

@@ -273,22 +273,10 @@ func unnamed(name string, selectors ...config.Selector) []config.Selector {
 
 // describe formats a selector in its configuration syntax.
 func describe(s config.Selector) string {
-	var keys []string
-	for _, k := range []struct {
-		name     string
-		patterns config.Patterns
-	}{{"api", s.API}, {"tag", s.Tag}, {"method", s.Method}, {"path", s.Path}, {"operation", s.Operation}, {"extension", s.Extension}} {
-		for _, p := range k.patterns {
-			keys = append(keys, fmt.Sprintf("%s: %q", k.name, p))
-		}
+	if text := s.String(); text != "{}" {
+		return text
 	}
-	if s.Deprecated != nil {
-		keys = append(keys, fmt.Sprintf("deprecated: %t", *s.Deprecated))
-	}
-	if len(keys) == 0 {
-		return "no other selector"
-	}
-	return "{" + strings.Join(keys, ", ") + "}"
+	return "no other selector"
 }
 
 func (s *side) exposes(op config.Subject) bool {

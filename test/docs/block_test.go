@@ -128,7 +128,7 @@ func faultsOf(t *testing.T, b Block) (faults []string, configuration bool) {
 	if err := os.WriteFile(file, []byte(configurationFiles(t, dir, text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, problems := config.LoadWithoutSecrets(file, func(string) string { return "" })
+	_, problems := config.LoadWith(file, func(string) string { return "" }, config.LoadOptions{WithoutSecrets: true})
 	for _, p := range problems {
 		if p.Severity == config.Error {
 			faults = append(faults, p.String())

@@ -7,7 +7,7 @@ func (r *Rule) validate(c cursor) {
 	r.validateCache(c)
 }
 
-// validateIdempotencyKey checks that the header of a rule's keys is none that the gateway sends for something else.
+// validateIdempotencyKey checks that the gateway sends the header of a rule's keys for nothing else.
 func (r *Rule) validateIdempotencyKey(c cursor) {
 	const key = "set.idempotency_key"
 	name := r.Set.IdempotencyKey.Name()

@@ -1,4 +1,4 @@
-package config
+package filewatch
 
 import (
 	"context"
@@ -20,11 +20,12 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watcher notices changes of files, and of directories: of the names of the documents and prompts in them. It compares with what they
-// held when it was made, so that nothing is missed if it is made before the files are read.
+// Watcher notices changes of files, and of directories: of the names of the files in them that count. It compares with the contents at the
+// time when it was made, so that nothing is missed if it is made before the files are read.
 type Watcher struct {
 	paths    []string
-	notifier *FileNotifier
+	counts   func(name string) bool
+	notifier *Notifier
 	digests  map[string]digest // the last content seen; no entry when there was no file
 	changed  func(path string)
 	follow   func(dir string) // nil: polling only
@@ -32,9 +33,24 @@ type Watcher struct {
 	dirs     map[string]bool  // directories among paths
 }
 
-// NewWatcher reads the files once and returns a watcher that starts nothing by itself.
-func NewWatcher(paths []string) *Watcher {
-	w := &Watcher{notifier: new(FileNotifier), digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
+// Options are the settings of a [Watcher].
+type Options struct {
+	// Notifier receives the events of the system; nil for one of the watcher's own.
+	Notifier *Notifier
+	// Counts reports by its name whether a file of a watched directory counts; nil if none does.
+	Counts func(name string) bool
+}
+
+// New reads the files once and returns a watcher that starts nothing by itself. Of a directory it watches the names that count, and the
+// contents of these files, too, if the path ends in a separator.
+func New(paths []string, o Options) *Watcher {
+	w := &Watcher{counts: o.Counts, notifier: o.Notifier, digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
+	if w.counts == nil {
+		w.counts = func(string) bool { return false }
+	}
+	if w.notifier == nil {
+		w.notifier = new(Notifier)
+	}
 	for _, p := range paths {
 		if !slices.Contains(w.paths, p) {
 			w.paths = append(w.paths, p)
@@ -115,17 +131,14 @@ func (w *Watcher) run(ctx context.Context, events <-chan fsnotify.Event, errs <-
 func (w *Watcher) relevant(path string) bool {
 	name := filepath.Base(path)
 	return w.names[name] || strings.HasPrefix(name, "..") || // ..data of a ConfigMap
-		w.dirs[filepath.Dir(path)] && watchedName(name)
+		w.dirs[filepath.Dir(path)] && w.counts(name)
 }
-
-// watchedName reports whether a file of a directory may be a document or a prompt, whichever the directory is for.
-func watchedName(name string) bool { return documentName(name) || promptName(name) }
 
 // check compares all files with what they were and reports those that differ, unless it is the first look.
 func (w *Watcher) check(first bool) {
 	w.followAll()
 	for _, p := range w.paths {
-		now, ok := digestOf(p)
+		now, ok := w.digestOf(p)
 		if last, known := w.digests[p]; !ok || known && now == last {
 			continue
 		}
@@ -145,7 +158,7 @@ func (w *Watcher) followAll() {
 			w.names[filepath.Base(target)] = true
 			dirs = append(dirs, filepath.Dir(target))
 		}
-		if isDirectory(p) {
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
 			w.dirs[filepath.Clean(p)] = true
 			dirs = append(dirs, filepath.Clean(p))
 		}
@@ -157,18 +170,8 @@ func (w *Watcher) followAll() {
 	}
 }
 
-// contentsOf returns the digests of the prompts of a directory.
-func contentsOf(dir string, names []string) (digests []string) {
-	for _, name := range names {
-		if d, ok := digestOf(filepath.Join(dir, name)); ok && promptName(name) {
-			digests = append(digests, string(d[:]))
-		}
-	}
-	return digests
-}
-
-// digestOf returns the digest of a file's content or of the names in a directory, and false when it can't be read.
-func digestOf(path string) (digest, bool) {
+// digestOf returns the digest of a file's content or of a directory, and false if it can't be read.
+func (w *Watcher) digestOf(path string) (digest, bool) {
 	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -176,19 +179,40 @@ func digestOf(path string) (digest, bool) {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		names, err := regularNames(path, watchedName)
-		if strings.HasSuffix(path, string(filepath.Separator)) {
-			names = append(names, contentsOf(path, names)...)
-		}
-		return sha256.Sum256([]byte(strings.Join(names, "\x00"))), err == nil
-	}
-	if err != nil || !info.Mode().IsRegular() {
+	switch {
+	case err == nil && info.IsDir():
+		return w.digestOfDirectory(path)
+	case err != nil || !info.Mode().IsRegular():
 		return digest{}, false
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return digest{}, false
+	}
+	return digest(h.Sum(nil)), true
+}
+
+// digestOfDirectory returns the digest of the names that count in a directory, with the contents of these files if the path ends in a
+// separator.
+func (w *Watcher) digestOfDirectory(path string) (digest, bool) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return digest{}, false
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		if !w.counts(e.Name()) {
+			continue
+		}
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		_, _ = io.WriteString(h, e.Name()+"\x00") // a hash takes all
+		if strings.HasSuffix(path, string(filepath.Separator)) {
+			content, _ := w.digestOf(file)
+			_, _ = h.Write(content[:])
+		}
 	}
 	return digest(h.Sum(nil)), true
 }

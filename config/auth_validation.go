@@ -85,7 +85,7 @@ func (is *Issuer) needsAudiences() string {
 	return ""
 }
 
-// presetIssuer says what no issuer identifier of a provider looks like.
+// presetIssuer returns the fault of an issuer identifier that the provider does not use; "" for no fault.
 func presetIssuer(p Preset, path string) string {
 	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
 	case p == "auth0" && path == "":

@@ -58,8 +58,7 @@ func (s *SensitiveFields) with(earlier *SensitiveFields) *SensitiveFields {
 	return &joined
 }
 
-// list is what a list stands for.
-func (s *SensitiveFields) list() any { return &s.Fields }
+func (s *SensitiveFields) short() short { return short{value: &s.Fields} }
 
 // Field is the name of a member, or a place that begins with /.
 type Field string

@@ -7,7 +7,7 @@ type MCPEndpoint struct {
 	// The name in the URL, public_url + /mcp/NAME, which is the endpoint's resource identifier: letters, digits, _ and
 	// -, at most 40.
 	Name string `yaml:"name" required:"true" is:"api-name" access:"joint: entry"`
-	// Which operations are its tools. They have the same names as on /mcp.
+	// The operations that are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name" access:"any" empty:"leave it out, or select something"`
 	// The tools in tools/list of the endpoint, as tools.presentation for /mcp.
 	Presentation Presentation `yaml:"presentation,omitempty" absent:"tools.presentation" access:"none: the form of lists"`

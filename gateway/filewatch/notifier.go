@@ -1,4 +1,4 @@
-package config
+package filewatch
 
 import (
 	"path/filepath"
@@ -8,9 +8,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// FileNotifier receives the system's events of directories and passes them on to any number of watchers. It needs one inotify instance, of
+// Notifier receives the system's events of directories and passes them on to any number of watchers. It needs one inotify instance, of
 // which a user may have 128 by default. The zero value is ready for use, and safe for concurrent use.
-type FileNotifier struct {
+type Notifier struct {
 	mu     sync.Mutex        // serializes changes; distribute never takes it, because a change may wait until an event is received
 	system *fsnotify.Watcher // nil while there is no subscription
 	ended  chan struct{}     // closed after the last event of system
@@ -20,13 +20,6 @@ type FileNotifier struct {
 	dirs   map[string][]*subscription
 }
 
-// NewWatcher is [NewWatcher] for a watcher that shares the notifier.
-func (n *FileNotifier) NewWatcher(paths []string) *Watcher {
-	w := NewWatcher(paths)
-	w.notifier = n
-	return w
-}
-
 // subscription receives the events for one watcher.
 type subscription struct {
 	events chan fsnotify.Event
@@ -34,7 +27,7 @@ type subscription struct {
 }
 
 // subscribe adds a subscription. It fails if the system allows no more instances.
-func (n *FileNotifier) subscribe() (*subscription, error) {
+func (n *Notifier) subscribe() (*subscription, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.system == nil {
@@ -51,7 +44,7 @@ func (n *FileNotifier) subscribe() (*subscription, error) {
 
 // follow adds a directory to a subscription. One that does not exist yet is left to polling. A directory that was removed and is back
 // needs to be added again, which costs nothing for the others.
-func (n *FileNotifier) follow(s *subscription, dir string) {
+func (n *Notifier) follow(s *subscription, dir string) {
 	dir = filepath.Clean(dir)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,7 +62,7 @@ func (n *FileNotifier) follow(s *subscription, dir string) {
 }
 
 // unsubscribe ends a subscription. The last one ends the goroutine.
-func (n *FileNotifier) unsubscribe(s *subscription) error {
+func (n *Notifier) unsubscribe(s *subscription) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, dir := range n.leave(s) {
@@ -85,7 +78,7 @@ func (n *FileNotifier) unsubscribe(s *subscription) error {
 }
 
 // leave removes a subscription from all directories, and returns those that no subscription follows any more.
-func (n *FileNotifier) leave(s *subscription) (unused []string) {
+func (n *Notifier) leave(s *subscription) (unused []string) {
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
 	for dir, all := range n.dirs {
@@ -102,7 +95,7 @@ func (n *FileNotifier) leave(s *subscription) (unused []string) {
 }
 
 // distribute passes the events of a system on to the subscriptions of their directories.
-func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{}) {
+func (n *Notifier) distribute(system *fsnotify.Watcher, ended chan<- struct{}) {
 	defer close(ended)
 	for {
 		select {
@@ -120,7 +113,7 @@ func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{
 	}
 }
 
-func (n *FileNotifier) deliver(e fsnotify.Event) {
+func (n *Notifier) deliver(e fsnotify.Event) {
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
 	for _, s := range n.dirs[filepath.Dir(e.Name)] {
@@ -132,7 +125,7 @@ func (n *FileNotifier) deliver(e fsnotify.Event) {
 	}
 }
 
-func (n *FileNotifier) fail(err error) {
+func (n *Notifier) fail(err error) {
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
 	for _, all := range n.dirs {

@@ -44,7 +44,7 @@ func (s *Server) validate(c cursor) {
 	}
 }
 
-// exposure returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
+// exposure returns the key that shows that other machines reach a gateway on loopback, through a proxy; "" without such a key.
 func (s *Server) exposure(c cursor) string {
 	exposed := func(u URL) bool { return !u.Loopback() }
 	switch {

@@ -16,7 +16,7 @@ var promptID = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,128}\z`)
 
 func (p *Prompt) validate(c cursor) {
 	p.validateAccess(c)
-	if c.given("file") { // its prompts stand elsewhere
+	if c.given("file") { // its prompts are checked with their files
 		return
 	}
 	switch {

@@ -25,7 +25,7 @@ func (a *API) validateSent(c cursor) {
 	}
 }
 
-// validateIdentity checks how a service is told of callers.
+// validateIdentity checks the caller identity that a service receives.
 func (a *API) validateIdentity(c cursor) {
 	if c.config().Identity == nil && c.loader.ok("identity") {
 		c.errorf("", "needs identity.key_files at the root of the file: the keys that sign it")
@@ -49,7 +49,7 @@ func (a *API) validateIdentity(c cursor) {
 	}
 }
 
-// validateRecipient checks that the operator says who gets what is sent: a document must not decide it (E4).
+// validateRecipient checks that the operator names the recipient of credentials: a document must not decide it (E4).
 func (a *API) validateRecipient(c cursor) {
 	if !c.ok("spec", "base_url") {
 		return

@@ -1,11 +1,5 @@
 package config
 
-import (
-	"reflect"
-
-	"go.yaml.in/yaml/v4"
-)
-
 // Ready sets when the gateway reports ready.
 type Ready struct {
 	// When the gateway first reports ready: when one API is served (any), when in addition each load was tried (tried),
@@ -28,23 +22,4 @@ const (
 
 func (ReadyAPIs) values() []string { return []string{"any", "tried", "all"} }
 
-// words are those that may stand for the mapping.
-func (Ready) words() []string { return ReadyAPIs("").values() }
-
-// read reads one of the words, or a mapping.
-func (r *Ready) read(l *loader, n *yaml.Node, key string) {
-	if n.Kind == yaml.MappingNode {
-		l.structure(n, reflect.ValueOf(r).Elem(), key)
-		return
-	}
-	l.scalar(n, reflect.ValueOf(&r.APIs).Elem(), key, field{})
-}
-
-// MarshalYAML writes it as it may be written.
-func (r Ready) MarshalYAML() (any, error) {
-	type plain Ready
-	if !r.WithoutAudit {
-		return r.APIs, nil
-	}
-	return plain(r), nil
-}
+func (r *Ready) short() short { return short{value: &r.APIs} }

@@ -68,7 +68,7 @@ func (p *Proxy) validateUser(c cursor, u *ProxyURL) {
 	}
 }
 
-// checkProxyUser tells what the protocol can't transport (RFC 7617 section 2, RFC 1929 section 2).
+// checkProxyUser rejects credentials that the protocol can't transport (RFC 7617 section 2, RFC 1929 section 2).
 func checkProxyUser(scheme, user, password string) error {
 	const most = 255 // bytes
 	switch {

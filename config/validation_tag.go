@@ -3,20 +3,17 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
-
-	"drawbridge/openapi/origin"
 )
 
 // Rules of a key, as tags of its field. They apply to a value that the file gives and that could be read; those of texts apply to each text of
 // a list or mapping. Bounds of numbers and the tag required belong to the reading of the file; see config.go.
 //
-//	empty          the value must not be empty; the tag's text, behind "; " or its own colon, says what to do instead
+//	empty          the value must not be empty; the tag's text, behind "; " or its own colon, is the advice
 //	count          the most entries, with a noun: "16 fields"; or a format for the number of entries and the most: "50: has more than %[2]d words"
-//	excludes       a key that can't stand beside this one, with a reason after a colon
+//	excludes       a key that excludes this one, with a reason after a colon
 //	needs          a key that must be there as well
 //	required-with  a key with which this one is required
 //	pair           a key that must be there if this one is, and the other way round
@@ -214,7 +211,7 @@ func checkLength(text, length string) error {
 	return nil
 }
 
-// typed returns the value of a key whose tag is for keys of type T alone. It panics where the tag stands at a key of another type.
+// typed returns the value of a key whose tag is for keys of type T alone. It panics for a key of another type.
 func typed[T any](v reflect.Value) T {
 	t, ok := v.Interface().(T)
 	if !ok {
@@ -223,13 +220,7 @@ func typed[T any](v reflect.Value) T {
 	return t
 }
 
-// isProtected reports whether what is sent to a URL can't be read on the way.
-func isProtected(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "https" || origin.Loopback(u.Hostname()))
-}
-
-// isEmpty reports whether a list or mapping has no entries, or a struct says nothing.
+// isEmpty reports whether a list or mapping has no entries, or a struct has only zero values.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -10,8 +10,8 @@ func (c *Config) validate(at cursor) {
 	}
 }
 
-// config returns the configuration that the place is in. Only rules that concern several sections need it, and they stand in files whose
-// names end in _rule.go, above those of the sections.
+// config returns the configuration that encloses the place. Only validation across sections needs it: the files that end in
+// _validation.go, which are above those of the sections.
 func (c cursor) config() *Config { return enclosing[Config](c) }
 
 // hasNoTokens reports whether callers have no tokens.

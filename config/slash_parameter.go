@@ -1,11 +1,6 @@
 package config
 
-import (
-	"reflect"
-	"slices"
-
-	"go.yaml.in/yaml/v4"
-)
+import "slices"
 
 // SlashParameter is a path parameter whose values may hold slashes, or must not. A name alone sends each slash as it is.
 type SlashParameter struct {
@@ -15,26 +10,8 @@ type SlashParameter struct {
 	As SlashForm `yaml:"as" default:"raw" access:"joint: slashes"`
 }
 
-// MarshalYAML writes it as it may be written.
-func (p SlashParameter) MarshalYAML() (any, error) {
-	type plain SlashParameter
-	if p.As == SlashRaw {
-		return p.Name, nil
-	}
-	return plain(p), nil
-}
-
-// read reads a name, or a mapping of name and as.
-func (p *SlashParameter) read(l *loader, n *yaml.Node, key string) {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		l.structure(n, reflect.ValueOf(p).Elem(), key)
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		l.scalar(n, reflect.ValueOf(&p.Name).Elem(), key, field{})
-		p.As = SlashRaw
-	default:
-		l.errorf(key, "expected the name of a path parameter, or a mapping with name and as, got %s", described(n))
-	}
+func (p *SlashParameter) short() short {
+	return short{value: &p.Name, expects: "the name of a path parameter, or a mapping with name and as"}
 }
 
 func (p *SlashParameter) validate(c cursor) {

@@ -2,7 +2,7 @@ package config
 
 import "net/url"
 
-// Search says how search_tools finds tools.
+// Search is the way in which search_tools finds tools.
 type Search struct {
 	// A server of embeddings, which finds tools that say the same in other words.
 	Embeddings *Embeddings `yaml:"embeddings" required:"true" access:"section"`

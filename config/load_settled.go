@@ -14,10 +14,10 @@ const (
 	restMost = 3 * time.Second        // how long a file is waited for that does
 )
 
-// LoadAtRest is [Load] for a program that serves: it waits until the configuration file, and the files that it refers to, have not changed for a
+// LoadSettled is [Load] for a program that serves: it waits until the configuration file, and the files that it refers to, have not changed for a
 // moment, so that a file is not read that is being written. Files that never rest are an error. bare tells that location is not that of a
-// configuration file, and never becomes one: see [Bare].
-func LoadAtRest(location string, bare bool, getenv func(string) string, o LoadOptions) (*Config, Problems) {
+// configuration file, and never becomes one.
+func LoadSettled(location string, bare bool, getenv func(string) string, o LoadOptions) (*Config, Problems) {
 	if bare {
 		return newLoader(getenv, o).bare(location)
 	}
@@ -58,7 +58,7 @@ func filesOf(location string, c *Config, problems Problems) []string {
 	return slices.Compact(files)
 }
 
-// stamp tells whether a file is the same as before.
+// stamp identifies the state of a file, for a comparison with a later one.
 type stamp struct {
 	info fs.FileInfo
 	at   time.Time

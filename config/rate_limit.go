@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Rate is how many calls may come: Burst at once, and Rate in the long run.
+// Rate is a rate limit: Rate on average, Burst at once.
 type Rate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
 	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
@@ -18,7 +18,7 @@ type Rate struct {
 	off bool // written as off
 }
 
-// CallRate is how many calls a service gets.
+// CallRate is a rate limit for calls of a tool or a service.
 type CallRate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
 	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
@@ -30,7 +30,7 @@ type CallRate struct {
 	off bool // written as off
 }
 
-// Per says who shares a rate.
+// Per selects the callers that share a rate limit.
 type Per string
 
 // The values of [Per].
@@ -41,8 +41,8 @@ const (
 
 func (Per) values() []string { return []string{"all", "principal"} }
 
-func (r *Rate) stop()     { r.off = true }
-func (r *CallRate) stop() { r.off = true }
+func (r *Rate) short() short     { return stopped(&r.off) }
+func (r *CallRate) short() short { return stopped(&r.off) }
 
 // On reports whether there is a rate: it may be nil, or written as off.
 func (r *Rate) On() bool { return r != nil && !r.off }

@@ -18,7 +18,7 @@ const (
 	noKeyHeader    KeyHeader = "none "
 )
 
-// Name returns the header's name; "" if there is none.
+// Name returns the header's name; "" without a key.
 func (h KeyHeader) Name() string {
 	if h == noKeyHeader {
 		return ""
@@ -26,24 +26,17 @@ func (h KeyHeader) Name() string {
 	return string(h)
 }
 
-// MarshalYAML writes it as it may be written.
-func (h KeyHeader) MarshalYAML() (any, error) {
-	if h == noKeyHeader {
-		return false, nil
-	}
-	return string(h), nil
-}
-
 // read reads true, false or a name.
 func (h *KeyHeader) read(l *loader, n *yaml.Node, key string) {
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
-		*h = noKeyHeader
-		if n.Value == "true" {
-			*h = usualKeyHeader
-		}
+	isBool := n.ShortTag() == "!!bool"
+	switch {
+	case isBool && n.Value == "true":
+		*h = usualKeyHeader
 		return
-	}
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+	case isBool && n.Value == "false":
+		*h = noKeyHeader
+		return
+	case n.ShortTag() != "!!str":
 		l.mismatch(n, reflect.TypeFor[KeyHeader](), key)
 		return
 	}

@@ -2,7 +2,7 @@ package config
 
 import "go.yaml.in/yaml/v4"
 
-// PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
+// PrincipalRate is the rate limit of certain principals, instead of limits.principal_rate.
 type PrincipalRate struct {
 	// The principals to which the rate applies.
 	Match PrincipalMatch `yaml:"match" required:"true" access:"joint: principal rates"`
@@ -44,6 +44,4 @@ type PrincipalMatch struct {
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.
 type Values []string
 
-func (Values) expects() string { return "a string or a list of strings" }
-
-func (Values) single() yaml.Kind { return yaml.ScalarNode }
+func (Values) single() (kind yaml.Kind, noun string) { return yaml.ScalarNode, "string" }

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // Info is the identity of the gateway for clients and their users. Each protocol revision gets the keys that it knows:
@@ -47,25 +45,8 @@ type IconTheme string
 
 func (IconTheme) values() []string { return []string{"light", "dark"} }
 
-// read reads an address, or a mapping.
-func (i *Icon) read(l *loader, n *yaml.Node, key string) {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		l.structure(n, reflect.ValueOf(i).Elem(), key)
-	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		l.scalar(n, reflect.ValueOf(&i.Src).Elem(), key, field{})
-	default:
-		l.errorf(key, "expected the address of an icon, or a mapping with src, got %s", described(n))
-	}
-}
-
-// MarshalYAML writes it as it may be written.
-func (i Icon) MarshalYAML() (any, error) {
-	type plain Icon
-	if i.MIMEType == "" && i.Theme == "" && len(i.Sizes) == 0 {
-		return i.Src, nil
-	}
-	return plain(i), nil
+func (i *Icon) short() short {
+	return short{value: &i.Src, expects: "the address of an icon, or a mapping with src"}
 }
 
 // Over returns the identity with what is missing taken from another. The receiver may be nil.

@@ -113,7 +113,7 @@ func (d *Discovery) needsNamespace(c cursor, at, name string) {
 	if _, ok := d.onlyNamespace(name); ok || !c.ok(at) {
 		return
 	}
-	known, example := d.Registry().namespaces(name), "NAMESPACE"
+	known, example := d.registrations(name).namespaces, "NAMESPACE"
 	if len(known) > 0 {
 		example = known[0]
 	}

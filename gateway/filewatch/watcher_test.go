@@ -1,4 +1,4 @@
-package config
+package filewatch
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func TestWatchClock(t *testing.T) {
 				t.Errorf("%s: reported %q, want %q", why, got, want)
 			}
 		}
-		w := NewWatcher([]string{a, b, c, a})
+		w := New([]string{a, b, c, a}, Options{})
 		w.changed = func(path string) { reports <- path }
 		events, errs := make(chan fsnotify.Event), make(chan error)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func TestWatch(t *testing.T) {
 	// A directory of documents: its names count, not what the files hold.
 	specs := filepath.Join(dir, "specs")
 	writeFile(t, filepath.Join(specs, "a.yaml"), []byte("1"))
-	w := NewWatcher([]string{file, mounted, linked, specs}) // what changes from here on is reported, whenever Run begins
+	w := New([]string{file, mounted, linked, specs}, Options{Counts: isDocument}) // what changes from here on is reported, whenever Run begins
 	go func() {
 		ended <- w.Run(ctx, func(path string) {
 			select {
@@ -180,6 +180,20 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+func isDocument(name string) bool {
+	return filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".json"
+}
+
+func writeFile(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func link(t *testing.T, target, name string) {
 	t.Helper()
 	if err := os.Symlink(target, name); err != nil {
@@ -204,7 +218,7 @@ func overwrite(t *testing.T, path, text string) {
 // polling are more than the test waits.
 func TestManyWatchers(t *testing.T) {
 	const many = 300
-	var notifier FileNotifier
+	var notifier Notifier
 	ctx, cancel := context.WithCancel(t.Context())
 	changes := make(chan string, many)
 	running := make(chan error)
@@ -212,7 +226,7 @@ func TestManyWatchers(t *testing.T) {
 	for i := range files {
 		files[i] = filepath.Join(t.TempDir(), "openapi.yaml")
 		writeFile(t, files[i], []byte("1"))
-		w := notifier.NewWatcher(files[i : i+1])
+		w := New(files[i:i+1], Options{Notifier: &notifier})
 		go func() { running <- w.Run(ctx, func(path string) { changes <- path }) }()
 	}
 	for _, i := range []int{0, many / 2, many - 1} {

@@ -8,7 +8,7 @@ func ReservedToolNames() []string {
 	return []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
 }
 
-// List says what the list of tools of an endpoint shows.
+// List decides which tools of an endpoint its list shows.
 type List struct {
 	Presentation Presentation
 	Budget       int // in tokens
