@@ -79,7 +79,7 @@ type API struct {
 	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults" access:"any"`
 	// Path parameters whose values may contain slashes. A bare name sends slashes unchanged. The segments . and .. are
 	// rejected.
-	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: slashes are rejected" access:"joint: slashes"`
+	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"those that the document declares or shows" access:"joint: slashes"`
 	// Overrides tools.drop_arguments; [] drops none.
 	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments" access:"joint: dropped arguments" count:"64: has %d names, and at most %d are allowed" is:"dropped-argument" unique:"%s is listed twice"`
 	// The total time of a call, which then also replaces limits.first_byte_timeout.

@@ -82,9 +82,10 @@ type Operation struct {
 	index     map[string]int    // argument name → index in arguments
 	former    map[string]string // argument names in the previous release → current names
 	template  *wire.Template
-	variables []int        // template variable → index in arguments
-	siblings  []*Operation // operations of the API, if a value may span several segments: see claimed
-	body      *body        // nil if none is sent
+	variables []int                 // template variable → index in arguments
+	siblings  []*Operation          // operations of the API, if a value may span several segments: see claimed
+	apart     func(*Operation) bool // reports those of them below whose paths no value may lead, see Apart; nil if there are none
+	body      *body                 // nil if none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
 	maxDepth  int        // of arguments; 0 for that of jsonscan

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -17,6 +18,9 @@ import (
 
 // multiSegment is GitHub's extension of a path parameter whose value may span several segments, as "{+name}" does.
 const multiSegment = "x-multi-segment"
+
+// oneSegment is said of a parameter that seems to be a path, and takes no slashes.
+const oneSegment = `One segment of the path, without "/".`
 
 // slash returns the treatment of slashes in the value of a path parameter: that of the configuration, or else that of
 // the document (ADR 0055).
@@ -52,6 +56,16 @@ func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 			b.wire, shortCopy(example.Text()))
 		return wire.SlashEscaped
 	}
+	if !c.describesPath(b, s) {
+		return wire.SlashRefused
+	}
+	declined := b.node.Get(multiSegment) != nil || s.Get(multiSegment) != nil
+	if !declined && httpmethod.IsSafe(op.Method) && op.template.EndsWith(slices.Index(op.template.Names(), b.wire)) {
+		c.problems.at(b.node, codePathSlash, "the path parameter %q seems to be a path: a slash in it is sent as %%2F, except where that leads to another operation; slash_parameters allows or rejects it",
+			b.wire)
+		return wire.SlashInferred
+	}
+	b.description = strings.TrimSpace(b.description + " " + oneSegment)
 	return wire.SlashRefused
 }
 

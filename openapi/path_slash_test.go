@@ -30,10 +30,15 @@ func TestPublishedPathsAreAccepted(t *testing.T) {
 		"resource":  `schema: {type: string, pattern: "^depots/[^/]+$"}`,
 		"composed":  `schema: {type: string, pattern: "^.*$", allOf: [{maxLength: 30}]}`,
 		"reference": `schema: {$ref: "#/components/schemas/Any"}`,
+		"inferred":  `schema: {type: string, format: path}`,
 	}
 	spec := "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n"
 	for name, said := range declared {
-		spec += fmt.Sprintf("  /%s/{v}/end: {get: {operationId: %s, parameters: [{name: v, in: path, required: true, %s}], responses: {'200': {description: OK}}}}\n", name, name, said)
+		end := "/end"
+		if name == "inferred" {
+			end = "" // only in the last position
+		}
+		spec += fmt.Sprintf("  /%s/{v}%s: {get: {operationId: %s, parameters: [{name: v, in: path, required: true, %s}], responses: {'200': {description: OK}}}}\n", name, end, name, said)
 	}
 	spec += "components: {schemas: {Any: {type: string, pattern: '.', anyOf: [{maxLength: 30}]}}}\n"
 	file := filepath.Join(t.TempDir(), "spec.yaml")
@@ -74,13 +79,13 @@ func TestPublishedPathsAreAccepted(t *testing.T) {
 			if strings.Contains(value, "/") {
 				sent[op.ID]++
 			}
-			if path := req.URL.EscapedPath(); !regexp.MustCompile("^/base/"+op.ID+"/.+/end$").MatchString(path) || filepath.Clean(path) != path {
+			if path := req.URL.EscapedPath(); !regexp.MustCompile("^/base/"+op.ID+"/.+"+strings.TrimPrefix(op.Path, "/"+op.ID+"/{v}")+"$").MatchString(path) || filepath.Clean(path) != path {
 				t.Fatalf("%s: %q is sent as %s", op.ID, value, path)
 			}
 		}
 	}
 	for name := range declared {
-		with := name == "named" || name == "class" || name == "multi" || name == "encoded" || name == "example" || name == "resource"
+		with := name == "named" || name == "class" || name == "multi" || name == "encoded" || name == "example" || name == "resource" || name == "inferred"
 		if (sent[name] > 0) != with {
 			t.Errorf("%s: %d values with slashes were sent", name, sent[name])
 		}

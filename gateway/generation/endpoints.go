@@ -80,9 +80,7 @@ func (gen *Generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 			continue
 		}
 		if len(c.DefaultScopes) > 0 {
-			own := *p
-			own.Scopes = p.Source.Document.Scopes(p.Operation, &p.Source.Config, gen.Config.Settings(subject, p.Source.Document.Extensions.Settings[p.Operation]), c.DefaultScopes)
-			p = &own
+			p = p.WithDefaultScopes(gen.Config, c.DefaultScopes)
 		}
 		plans[name] = p
 	}

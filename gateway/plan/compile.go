@@ -52,18 +52,26 @@ func Compile(o Options) *Set {
 	resources := newResourceTools(sources, drafts, rejected)
 	headers := newResponseHeaders(sources)
 	hosts := newPublicHosts(sources)
+	scopes := map[*source.Source]*documentScopes{}
 	set := &Set{
 		Catalog: tools, Readable: resources.names, Unapproved: approval.reasons, HeldBack: approval.heldBack, RenamedApprovals: approval.renamed,
 		Rejected: rejected.byAPI, Unfit: changed.unfit, ByTool: make(map[string]*Plan, len(tools.All())), ByOperation: make(map[*openapi.Operation]*Plan, len(tools.All())),
 	}
 	for _, t := range drafts.all {
 		o.Pace.Step()
-		set.add(newPlan(t, parts{
+		p := newPlan(t, parts{
 			metrics: o.Metrics.Call(t.definition.API, metricLabel(t.number, t.definition.Name)), number: t.number, publicURL: o.PublicURL,
 			headers: headers[t.source], hosts: hosts[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
 			resource: resources.byOperation[t.operation], cache: caches.policies[t.operation], apiCached: caches.cached[t.source],
 			secrets: changed.secrets.of(t), changed: changed.byOperation[t.source],
-		}))
+		})
+		if p.Requests.InfersSlashes() {
+			if scopes[t.source] == nil {
+				scopes[t.source] = newDocumentScopes(o.Config, t.source, o.DefaultScopes)
+			}
+			p.keepApart(scopes[t.source])
+		}
+		set.add(p)
 	}
 	set.keep(&o, kept, sources, candidates)
 	return set

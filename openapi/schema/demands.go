@@ -151,6 +151,16 @@ func NamesSlash(pattern string) bool {
 	return err == nil && parsed.RE2 != "" && parsed.Names('/')
 }
 
+// PermitsSlash reports whether a pattern matches texts with slashes as well as texts without: it says nothing about them.
+func PermitsSlash(pattern string) bool {
+	parsed, err := ecmaregexp.Parse(pattern)
+	if err != nil || parsed.RE2 == "" || parsed.Size > coveredProgram {
+		return false
+	}
+	re, err := regexp.Compile(parsed.RE2)
+	return err == nil && re.MatchString("a") && re.MatchString("a/b.c")
+}
+
 // coveredProgram is the largest program that is run to find out whether a pattern covers another.
 const coveredProgram = 1000
 

@@ -1,39 +1,17 @@
 package schema
 
-import "strings"
+import "drawbridge/openapi/text"
 
 // plausible returns a text such as may stand in a property of that name, by its last word that says something. The name itself would
 // teach nothing: a model has read it.
 func plausible(name string) string {
-	words := nameWords(name)
+	words := text.NameWords(name)
 	for i := len(words) - 1; i >= 0; i-- {
-		if text := plausibleTexts[words[i]]; text != "" {
-			return text
+		if example := plausibleTexts[words[i]]; example != "" {
+			return example
 		}
 	}
 	return "example"
-}
-
-// nameWords are the words of a name in lower case: of orderNo, order_no and order-no order and no.
-func nameWords(name string) []string {
-	var b strings.Builder
-	small := false // the character before is a lower case letter or a digit
-	for i := range min(len(name), 100) {
-		c := name[i]
-		switch {
-		case c >= 'A' && c <= 'Z':
-			if small {
-				b.WriteByte(' ')
-			}
-			b.WriteByte(c + 'a' - 'A')
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80:
-			b.WriteByte(c)
-		default:
-			b.WriteByte(' ')
-		}
-		small = c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-	}
-	return strings.Fields(b.String())
 }
 
 // plausibleTexts are examples by a word of a name. None is a real person, host or number: the domains and addresses are those that RFC 2606

@@ -109,8 +109,11 @@ func (e *Encoder) Spans() bool { return e.p.Slash == SlashRaw }
 
 // EscapesSlashes reports whether the value of a path parameter may hold slashes, which are sent as "%2F".
 func (e *Encoder) EscapesSlashes() bool {
-	return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped
+	return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped || e.p.Slash == SlashInferred
 }
+
+// InfersSlashes reports whether the value of a path parameter may hold slashes only because it seems to be a path.
+func (e *Encoder) InfersSlashes() bool { return e != nil && e.p.Slash == SlashInferred }
 
 // AppendPath appends the value of a path parameter. The error is a [*ValueError].
 func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {

@@ -36,6 +36,7 @@ type matching struct {
 	t      *Template
 	values []string
 	steps  int
+	below  bool // paths below one that matches do, too
 }
 
 // from matches the parts from index i on.
@@ -44,7 +45,7 @@ func (m *matching) from(i int, path string) bool {
 		return false
 	}
 	if i == len(m.t.parts) {
-		return path == "" || path == "/"
+		return path == "" || path == "/" || m.below && path[0] == '/'
 	}
 	p := m.t.parts[i]
 	if p.literal != "" {
@@ -80,6 +81,23 @@ func (t *Template) Claimed(path string, others iter.Seq[*Template]) bool {
 	}
 	return false
 }
+
+// Unfolded reports whether an escaped path matches one of the others only if each "%2F" in it is a separator of segments, as it is for
+// services and proxies that decode the path before they route it. With below, a path below one that matches counts, too. It errs on the
+// side of true, as Match does.
+func Unfolded(path string, others iter.Seq[*Template], below bool) bool {
+	sent, unfolded := plainPath(path), plainPath(encodedSlash.Replace(path))
+	m := matching{steps: maxClaimSteps, below: below}
+	for other := range others {
+		m.t, m.values = other, make([]string, len(other.names))
+		if m.from(0, unfolded) && !m.from(0, sent) || m.steps < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+var encodedSlash = strings.NewReplacer("%2F", "/", "%2f", "/")
 
 // maxClaimSteps limits the attempts to find the values in a path for all other templates.
 const maxClaimSteps = 200_000

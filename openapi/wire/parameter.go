@@ -88,10 +88,11 @@ type Slash uint8
 
 // The treatments of slashes.
 const (
-	SlashRefused Slash = iota
-	SlashRaw           // sent unchanged, so that a value may span several segments
-	SlashEncoded       // sent as "%2F", so that a value stays one segment
-	SlashEscaped       // as SlashEncoded, and a value that is already percent-encoded is decoded first
+	SlashRefused  Slash = iota
+	SlashRaw            // sent unchanged, so that a value may span several segments
+	SlashEncoded        // sent as "%2F", so that a value stays one segment
+	SlashEscaped        // as SlashEncoded, and a value that is already percent-encoded is decoded first
+	SlashInferred       // as SlashEncoded, and a value whose slashes are already percent-encoded is decoded first
 )
 
 // A Parameter is a document's description of one parameter, with the defaults of the standard filled in by the caller

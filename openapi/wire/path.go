@@ -17,7 +17,7 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 	if slash == SlashRefused && bytes.IndexByte(text, '/') >= 0 {
 		return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters, and have them sent as %%2F with \"as: encoded\")")
 	}
-	if slash == SlashEscaped {
+	if slash == SlashEscaped || slash == SlashInferred && encodesSlash(text) {
 		text = unescapedOnce(text)
 	}
 	if err := checkSegments(text, true); err != nil {
@@ -25,13 +25,19 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 	}
 	switch slash {
 	case SlashRefused:
+		if encodesSlash(text) {
+			return dst, refuse("must not contain an encoded \"/\": it is one segment of the path")
+		}
 		return appendEscaped(dst, text, keep, not), nil
-	case SlashEncoded, SlashEscaped:
+	case SlashEncoded, SlashEscaped, SlashInferred:
 		if err := checkEncoded(text); err != nil {
 			return dst, err
 		}
 		return appendEscaped(dst, text, keep, not), nil // no class of a path contains the slash
 	case SlashRaw:
+		if encodesSlash(text) {
+			return dst, refuse("must not contain an encoded \"/\": write it as it is")
+		}
 	}
 	for i := 0; ; i++ {
 		segment, rest, more := bytes.Cut(text, []byte("/"))
@@ -67,6 +73,27 @@ func unescapedOnce(text []byte) []byte {
 		return plain
 	}
 	return text
+}
+
+// encodesSlash reports whether a text has a percent-encoded "/" at any depth of encoding. Escaped once more, it would be a name that nobody
+// means.
+func encodesSlash(text []byte) bool {
+	for range maxDecodings {
+		if bytes.IndexByte(text, '%') < 0 {
+			return false
+		}
+		for i := range text {
+			if b, ok := triple(text, i); ok && b == '/' {
+				return true
+			}
+		}
+		decoded := appendDecoded(make([]byte, 0, len(text)), text)
+		if len(decoded) == len(text) {
+			return false
+		}
+		text = decoded
+	}
+	return false // checkSegments refuses what is encoded more often
 }
 
 func emptySegment() error { return refuse("must not begin or end with \"/\" or contain \"//\"") }

@@ -55,6 +55,12 @@ func (t *Template) Names() []string { return t.names }
 // its [Parameter] needs SlashRaw.
 func (t *Template) Reserved(i int) bool { return t.reserved[i] }
 
+// EndsWith reports whether the last segment of the path is variable i, and nothing else.
+func (t *Template) EndsWith(i int) bool {
+	n := len(t.parts)
+	return n > 1 && t.parts[n-1].literal == "" && t.parts[n-1].variable == i && strings.HasSuffix(t.parts[n-2].literal, "/")
+}
+
 // Spanning returns the template with variable i written "{+name}".
 func (t *Template) Spanning(i int) *Template {
 	if t.reserved[i] {

@@ -17,7 +17,7 @@ import (
 	"drawbridge/test/wire"
 )
 
-// document describes the routes that callers may reach. The others are what this is about.
+// document describes the routes that callers may reach, and one that getFile must not lead to. The others are what this is about.
 const document = `openapi: 3.1.0
 info: {title: Orders, version: "1"}
 servers: [{url: "http://%s/v1"}]
@@ -27,6 +27,16 @@ paths:
       operationId: getOrder
       parameters: [{name: id, in: path, required: true, schema: {type: string}}]
       responses: {"200": {description: the order, content: {text/plain: {schema: {type: string}}}}}
+  /files/{path}:
+    get:
+      operationId: getFile
+      parameters: [{name: path, in: path, required: true, schema: {type: string}}]
+      responses: {"200": {description: the file, content: {text/plain: {schema: {type: string}}}}}
+  /files/{path}/restore:
+    post:
+      operationId: restoreFile
+      parameters: [{name: path, in: path, required: true, schema: {type: string}}]
+      responses: {"204": {description: restored}}
   /search:
     get:
       operationId: search
@@ -74,7 +84,7 @@ func TestPaths(t *testing.T) {
 	var notes []string
 	total := 0
 	for _, s := range stacks {
-		for _, place := range []string{"path", "query", "header"} {
+		for _, place := range []string{"path", "file", "query", "header"} {
 			count := map[string]int{}
 			for _, payload := range payloads {
 				got, detail := try(t, client, conn, s, place, payload)
@@ -116,8 +126,11 @@ func TestPaths(t *testing.T) {
 func try(t *testing.T, client *wire.Client, conn *wire.Conn, s stack, place, payload string) (outcome, detail string) {
 	t.Helper()
 	tool, argument := "search", map[string]string{"query": "q", "header": "X-Ref"}[place]
-	if place == "path" {
+	switch place {
+	case "path":
 		tool, argument = "getOrder", "id"
+	case "file": // a parameter that seems to be a path, whose slashes are sent
+		tool, argument = "getFile", "path"
 	}
 	arguments, err := json.Marshal(map[string]string{argument: payload})
 	if err != nil {
@@ -149,7 +162,7 @@ func try(t *testing.T, client *wire.Client, conn *wire.Conn, s stack, place, pay
 		return rejected, text
 	case answer.Result.IsError:
 		return refused, text
-	case place == "path" && lines["route"] == "orders", place != "path" && lines["route"] == "search":
+	case lines["route"] == map[string]string{"path": "orders", "file": "files", "query": "search", "header": "search"}[place]:
 		if value := arrived(place, lines, text); value != payload {
 			return changed, fmt.Sprintf("%q", value)
 		}
@@ -170,8 +183,8 @@ func arrived(place string, lines map[string]string, text string) string {
 		}
 		return value
 	}
-	if place == "path" {
-		_, value, _ := strings.Cut(text, "raw=/v1/orders/")
+	if place == "path" || place == "file" {
+		_, value, _ := strings.Cut(text, "raw=/v1/"+lines["route"]+"/")
 		return strings.TrimSuffix(value, "\n")
 	}
 	values, err := url.ParseQuery(lines["query"])

@@ -8,7 +8,7 @@ var payloads = []string{
 	"..\\admin", "..%5cadmin", "..%255cadmin", "\\..\\admin", "..;/admin", "..;x=y/admin", "..%3b/admin", ";/../admin", "1;/../../admin", ".;a",
 	"....//admin", "..././admin", ".../admin", "．．/admin", "‥/admin", "..／admin", "．．",
 	// Another route, host or scheme.
-	"/admin", "//admin", "//evil.example/admin", "http://evil.example/", "1/refund", "1%2frefund", "1%252frefund", "@evil.example", ":80/admin",
+	"/admin", "//admin", "//evil.example/admin", "http://evil.example/", "1/refund", "1%2frefund", "1%252frefund", "1/restore", "1%2frestore", "a/1/RESTORE", "a/b.txt", "a%2Fb.txt", "@evil.example", ":80/admin",
 	// The rest of a URL.
 	"1?admin=1", "1#admin", "1%3fadmin=1", "1%23admin", "1&q=2", "q=1;q=2", "1 HTTP/1.1", "a+b", "100%", "%", "%zz", "%00", "1%00.json",
 	// Control characters and other requests.

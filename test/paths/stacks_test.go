@@ -18,7 +18,8 @@ import (
 	"drawbridge/test/process"
 )
 
-// A stack is a server with a route /v1/orders/ and the id, a route /v1/search, and routes that nobody may reach: all others.
+// A stack is a server with a route /v1/orders/ and the id, a route for all paths below /v1/files/, a route /v1/search, and routes that nobody
+// may reach: all others, and those that end with /refund and /restore.
 type stack struct{ name, address string }
 
 // startStacks starts every server that this machine has, and names those that it does not have. test/paths/run installs them.
@@ -133,7 +134,7 @@ func startApache(ctx context.Context, t *testing.T) []stack {
 		group = fmt.Sprintf("#%d", os.Getgid())
 	}
 	setUp(t, "apache.conf", filepath.Join(dir, "apache.conf"), "PORT", port(address), "DIR", dir, "USER", user, "GROUP", group)
-	for _, name := range []string{"orders.sh", "search.sh", "foreign.sh"} {
+	for _, name := range []string{"orders.sh", "files.sh", "search.sh", "foreign.sh"} {
 		setUp(t, "cgi.sh", filepath.Join(dir, name))
 	}
 	launch(ctx, t, []string{address}, path, "-f", filepath.Join(dir, "apache.conf"), "-DFOREGROUND")
@@ -196,6 +197,13 @@ func startGo(t *testing.T) []stack {
 	order := func(value string, w http.ResponseWriter) {
 		fmt.Fprintf(w, "route=orders\nvalue=%s\n", url.QueryEscape(value))
 	}
+	file := func(value string, w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(value, "/restore") {
+			fmt.Fprintf(w, "route=foreign %s\n", r.URL.Path)
+			return
+		}
+		fmt.Fprintf(w, "route=files\nvalue=%s\n", url.QueryEscape(value))
+	}
 	search := func(w http.ResponseWriter, r *http.Request) {
 		q, err := url.ParseQuery(r.URL.RawQuery)
 		value := "several"
@@ -208,6 +216,7 @@ func startGo(t *testing.T) []stack {
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/orders/{id}", func(w http.ResponseWriter, r *http.Request) { order(r.PathValue("id"), w) })
+	mux.HandleFunc("GET /v1/files/{path...}", func(w http.ResponseWriter, r *http.Request) { file(r.PathValue("path"), w, r) })
 	mux.HandleFunc("GET /v1/search", search)
 	mux.HandleFunc("/", foreign)
 
@@ -221,6 +230,7 @@ func startGo(t *testing.T) []stack {
 		}
 		order(value, w)
 	})
+	router.Get("/v1/files/*", func(w http.ResponseWriter, r *http.Request) { file(strings.TrimPrefix(r.URL.Path, "/v1/files/"), w, r) })
 	router.Get("/v1/search", search)
 	router.NotFound(foreign)
 

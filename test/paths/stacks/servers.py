@@ -11,6 +11,10 @@ def orders(value):
     return "route=orders\nvalue=" + quote(value, safe="") + "\n"
 
 
+def files(value):
+    return "route=files\nvalue=" + quote(value, safe="") + "\n"
+
+
 def search(pairs, ref):
     one = len(pairs) == 1 and pairs[0][0] == "q"
     return "route=search\nvalue=" + (quote(pairs[0][1], safe="") if one else "several") + "\nref=" + (ref or "") + "\n"
@@ -20,6 +24,8 @@ def route(path, query, ref):
     rest = path[len("/v1/orders/"):]
     if path.startswith("/v1/orders/") and not (rest.endswith("/refund") and rest.count("/") == 1):
         return orders(rest)
+    if path.startswith("/v1/files/") and not path.endswith("/restore"):
+        return files(path[len("/v1/files/"):])
     if path == "/v1/search":
         return search(parse_qsl(query, keep_blank_values=True), ref)
     return "route=foreign " + path + "\n"
@@ -58,6 +64,7 @@ def flask_app():
     app = Flask("paths")
     text = lambda body: Response(body, content_type="text/plain; charset=utf-8")
     app.add_url_rule("/v1/orders/<id>", "order", lambda id: text(orders(id)))
+    app.add_url_rule("/v1/files/<path:path>", "file", lambda path: text("route=foreign " + path if path.endswith("/restore") else files(path)))
     app.add_url_rule("/v1/search", "search", lambda: text(search(list(request.args.items(multi=True)), request.headers.get("X-Ref"))))
     app.add_url_rule("/", "root", lambda: text("route=foreign /\n"))
     app.add_url_rule("/<path:rest>", "foreign", lambda rest: text("route=foreign " + rest + "\n"))

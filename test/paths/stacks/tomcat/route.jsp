@@ -3,6 +3,8 @@
 String path = request.getServletPath() + (request.getPathInfo() == null ? "" : request.getPathInfo());
 if (path.startsWith("/v1/orders/") && !path.matches("/v1/orders/[^/]+/refund")) {
   out.print("route=orders\nvalue=" + URLEncoder.encode(path.substring(11), "UTF-8") + "\n");
+} else if (path.startsWith("/v1/files/") && !path.endsWith("/restore")) {
+  out.print("route=files\nvalue=" + URLEncoder.encode(path.substring(10), "UTF-8") + "\n");
 } else if (path.equals("/v1/search")) {
   String[] all = request.getParameterValues("q");
   String ref = request.getHeader("X-Ref");
