@@ -54,12 +54,16 @@ type ConditionTool struct {
 type Condition struct {
 	program  cel.Program
 	usesArgs bool // the expression uses args
-	// arguments are the arguments that the expression names.
+	// arguments are the arguments that the expression names, and namesAll reports whether it uses no others.
 	arguments []string
+	namesAll  bool
 }
 
 // Arguments returns the arguments that the expression names, as args.name or args["name"], sorted.
 func (c *Condition) Arguments() []string { return c.arguments }
+
+// NamesArguments reports whether [Condition.Arguments] are all arguments that the expression can depend on: it uses args in no other way.
+func (c *Condition) NamesArguments() bool { return c.namesAll }
 
 // NewCondition compiles an expression. The error names each problem with line and column, both from
 // 1.
@@ -107,14 +111,18 @@ func NewCondition(expr string) (*Condition, error) {
 		return nil, fmt.Errorf("condition: %w", err)
 	}
 	c := &Condition{program: program}
+	uses, named := 0, 0
 	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if isArgs(e) {
 			c.usesArgs = true
+			uses++
 		}
 		if name := argumentOf(e); name != "" {
 			c.arguments = append(c.arguments, name)
+			named++
 		}
 	}))
+	c.namesAll = uses == named
 	slices.Sort(c.arguments)
 	c.arguments = slices.Compact(c.arguments)
 	return c, nil

@@ -41,6 +41,17 @@ const (
 
 func (FollowRedirects) values() []string { return []string{"off", "same_origin"} }
 
+// Validation says how the types of members of a JSON body are checked.
+type Validation string
+
+// The values of [Validation].
+const (
+	ValidationStrict  Validation = "strict"  // members have the declared types
+	ValidationLenient Validation = "lenient" // declared members may have other types
+)
+
+func (Validation) values() []string { return []string{"strict", "lenient"} }
+
 // Algorithm is a JWS signature algorithm (RFC 7518, RFC 8037); all of them are asymmetric.
 type Algorithm string
 

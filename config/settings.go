@@ -28,6 +28,9 @@ type Settings struct {
 	// A CEL expression over claims, principal, tool and args that a call must satisfy, at most 4096 bytes. An
 	// evaluation error rejects the call. Needs auth.issuers.
 	Condition string `yaml:"condition,omitempty" absent:"none" access:"joint: operation" length:"4096" issuers:"needs auth.issuers: it is about callers, and nobody is asked who they are"`
+	// Whether members of a JSON body must have the declared types. lenient also sends members of other types, and says so
+	// in the result; unknown members, parameters, and arguments of conditions and rules are checked as by strict.
+	Validation Validation `yaml:"validation,omitempty" absent:"strict"`
 	// Whether the user must confirm a call.
 	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm" access:"joint: operation"`
 	// Questions to the user before the call. The tool does not require the arguments that they ask for. [] overrides

@@ -23,6 +23,8 @@ type coerced struct {
 	dropped []string        // pointers of members that count as absent
 	wrapped map[string]bool // pointers of values that became lists
 	left    []schema.Fault
+	// mistyped are the faults that are tolerated, if the result has arguments.
+	mistyped []schema.Fault
 }
 
 // coerce replaces faulty values by the values that they clearly represent, at any depth, see intended. Faulty members
@@ -89,6 +91,9 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 		}
 		args = pass.append(nil, args, "")
 		if !pass.changed {
+			if h.o.tolerates(faults) {
+				return coerced{args: args, dropped: dropped, mistyped: faults}
+			}
 			break
 		}
 		if _, err := jsonscan.Scan(args, h.o.scanning()); err != nil {

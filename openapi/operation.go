@@ -88,13 +88,14 @@ type Operation struct {
 	body      *body                 // nil if none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
-	maxDepth  int        // of arguments; 0 for that of jsonscan
-	shown     *shown     // published instead of Input and Output; nil for those themselves
-	withheld  []string   // arguments that callers can't give, see Variant
-	hidden    []string   // arguments that are hidden from callers, see Curate
-	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
-	safety    *bool      // whether a call changes nothing, see WithSafety; nil if the method decides
-	callers   *Operation // the operation whose arguments explain faults, see Curate; nil for the operation itself
+	maxDepth  int                    // of arguments; 0 for that of jsonscan
+	shown     *shown                 // published instead of Input and Output; nil for those themselves
+	withheld  []string               // arguments that callers can't give, see Variant
+	hidden    []string               // arguments that are hidden from callers, see Curate
+	optional  []string               // arguments that callers may leave out, since they are filled in; see Curate
+	mistypes  func(name string) bool // reports whether members of the body may have another type, see Lenient; nil if none may
+	safety    *bool                  // whether a call changes nothing, see WithSafety; nil if the method decides
+	callers   *Operation             // the operation whose arguments explain faults, see Curate; nil for the operation itself
 }
 
 // CheckSchema reports whether a validator of the arguments can be made, which happens in the first call. An error means

@@ -32,6 +32,8 @@ type Built struct {
 	Request *http.Request
 	Args    json.RawMessage // as Check returns them
 	Dropped []string        // pointers of members that counted as absent, see Check
+	// Mistyped are members of the body that are sent although the document declares another type, see [Operation.Lenient].
+	Mistyped []Fault
 }
 
 // Build is NewRequest, and also returns the checked arguments.
@@ -42,10 +44,11 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	if base == nil {
 		return Built{}, &BaseError{Problem: o.BaseProblem}
 	}
-	args, dropped, err := o.Check(args)
+	checked, err := o.check(args)
 	if err != nil {
 		return Built{}, err
 	}
+	args = checked.args
 	b := requestBuilders.Get().(*requestBuilder) //nolint:errcheck // the pool has no other type
 	defer b.release()
 	b.o, b.args = o, args
@@ -67,7 +70,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 		return Built{}, fmt.Errorf("build request: %w", err)
 	}
 	*req.URL, req.Host, req.Header = u, u.Host, header
-	return Built{req, args, dropped}, nil
+	return Built{req, args, checked.dropped, checked.mistyped}, nil
 }
 
 // Check returns args as the object that a request is built from: args itself, or a copy in which strings that contain
@@ -76,13 +79,26 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 // of nulls that the format of the body can't express. The checked arguments are accepted again, unchanged. Wrong
 // arguments give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
+	c, err := o.check(args)
+	return c.args, c.dropped, err
+}
+
+// checkedArguments are arguments of which a request is built.
+type checkedArguments struct {
+	args     json.RawMessage
+	dropped  []string // pointers of members that counted as absent
+	mistyped []Fault  // that are tolerated
+}
+
+// check is Check, and also returns the faults that are tolerated.
+func (o *Operation) check(args json.RawMessage) (checked checkedArguments, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
-		return nil, nil, o.newArgumentError([]Fault{{Message: err.Error()}})
+		return checked, o.newArgumentError([]Fault{{Message: err.Error()}})
 	}
 	v, err := o.validator()
 	if err != nil {
-		return nil, nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
+		return checked, fmt.Errorf("the schema of the arguments can't be used: %w", err)
 	}
 	faults := v.Validate(schema.Decode(args))
 	spelled := o.otherwiseSpelled(args)
@@ -100,14 +116,18 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 			}
 		}
 		if result.args != nil {
-			if dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
-				return result.args, dropped, nil
+			checked = checkedArguments{args: result.args}
+			if checked.dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
+				for _, f := range result.mistyped {
+					checked.mistyped = append(checked.mistyped, Fault{Pointer: f.Pointer, Message: f.Message})
+				}
+				return checked, nil
 			}
 		} else {
 			faults = result.left
 		}
 	}
-	return nil, nil, o.argumentError(args, spelled, faults)
+	return checkedArguments{}, o.argumentError(args, spelled, faults)
 }
 
 // readObject returns the text of the object that the arguments are. The error is addressed to the model.

@@ -17,6 +17,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
 )
 
 // Invoke makes a call that its caller is authorized to make, and returns its outcome, which must be closed. A call that has failed has
@@ -79,6 +80,7 @@ type Call struct {
 	// The request.
 
 	args        json.RawMessage  // as last validated or built into a request
+	mistyped    []openapi.Fault  // members of the body that are sent although the document declares another type
 	unsent      []string         // JSON Pointers of the arguments in the body that were dropped
 	key         string           // identifies the call in the service's callback; "" if the service does not call back
 	target      *url.URL         // URL of the request as built

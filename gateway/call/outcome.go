@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 )
 
@@ -106,6 +107,9 @@ func (o *Outcome) Arguments() []byte { return o.call.args }
 
 // Dropped returns the JSON Pointers of the arguments that counted as absent, and those of them that are in the request's body.
 func (o *Outcome) Dropped() (all, unsent []string) { return o.call.Dropped, o.call.unsent }
+
+// Mistyped returns the members of the request's body that were sent although the document declares another type.
+func (o *Outcome) Mistyped() []openapi.Fault { return o.call.mistyped }
 
 // Invocation returns what was called, as it was at last.
 func (o *Outcome) Invocation() *Invocation { return &o.call.Invocation }

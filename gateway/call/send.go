@@ -26,6 +26,7 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	}
 	req := built.Request
 	c.addDropped(built.Dropped)
+	c.mistyped = built.Mistyped
 	if key != "" {
 		c.Plan.Key.Attach(req.Header, key)
 	}

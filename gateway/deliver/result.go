@@ -112,9 +112,8 @@ func (w *result) failure() render.Result {
 	case telemetry.OutcomeProjection:
 		text = w.notProjected()
 	case telemetry.OutcomeClientError: // the service may miss what was not sent
-		_, pointers := w.Dropped()
-		if unsent := render.Unsent(pointers); unsent != "" {
-			text += "\n" + unsent
+		if note := w.requestNote(); note != "" {
+			text += "\n" + note
 		}
 	default:
 	}
@@ -245,7 +244,7 @@ func (w *result) addNote(text string) {
 // renderer returns the renderer of the result.
 func (w *result) renderer() *render.Renderer {
 	w.rendered = newRenderer(w.Outcome)
-	w.rendered.Headers, w.rendered.Note = w.headers.Text, w.noteWithUnsent()
+	w.rendered.Headers, w.rendered.Note = w.headers.Text, strings.TrimSpace(w.requestNote()+" "+w.note)
 	return &w.rendered
 }
 
@@ -282,14 +281,11 @@ func (w *result) readHeaders() {
 	})
 }
 
-// noteWithUnsent returns the note, after one on the members of the request body that were not sent: models don't see _meta.
-func (w *result) noteWithUnsent() string {
-	_, pointers := w.Dropped()
-	unsent := render.Unsent(pointers)
-	if unsent == "" || w.note == "" {
-		return unsent + w.note
-	}
-	return unsent + " " + w.note
+// requestNote returns the note on members of the request's body that differ from the arguments or from the document; "" if none do. Models
+// don't see _meta.
+func (w *result) requestNote() string {
+	_, unsent := w.Dropped()
+	return strings.TrimSpace(render.Unsent(unsent) + " " + render.Mistyped(w.Outcome.Mistyped()))
 }
 
 // Fit returns the parts of an outcome for a prompt, within most tokens and the limit on binary data; a note on what is left out, or "";

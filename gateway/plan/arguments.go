@@ -26,6 +26,16 @@ type Arguments struct {
 	filled     []string          // the names of the document of arguments with a value
 }
 
+// with returns the arguments for other forms of the same operations.
+func (a *Arguments) with(all, given *openapi.Operation) *Arguments {
+	if a == nil || a.all == all && a.given == given {
+		return a
+	}
+	other := *a
+	other.all, other.given = all, given
+	return &other
+}
+
 // argumentValue is the value of an argument that the gateway adds.
 type argumentValue struct {
 	name   string          // that callers would see

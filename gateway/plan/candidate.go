@@ -3,7 +3,9 @@ package plan
 import (
 	"maps"
 	"net/http"
+	"slices"
 
+	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
@@ -70,6 +72,8 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 		c.arguments, c.requests, c.given = changed.arguments, changed.arguments.all, changed.arguments.given
 	}
 	c.takeSafety()
+	c.takeLenience(o.Conditions[set.Condition])
+	c.arguments = c.arguments.with(c.requests, c.given)
 	c.job = newJob(s.Document, c.given, set.Job, all, o.GuessedJob, r)
 	c.key = newIdempotencyKey(c.requests, callerOperation(c.given, c.job, nil), set.IdempotencyKey, r)
 	if len(set.Inputs) > 0 {
@@ -96,6 +100,27 @@ func (c *candidate) takeSafety() {
 		c.given = c.requests
 	} else {
 		c.given = c.given.WithSafety(safe)
+	}
+}
+
+// takeLenience has requests sent whose bodies have members of other types than declared, if a rule says so. Arguments that a condition or a
+// rule depends on keep their types.
+func (c *candidate) takeLenience(condition *auth.Condition) {
+	if c.settings.Validation != config.ValidationLenient || condition != nil && !condition.NamesArguments() {
+		return
+	}
+	var strict []string
+	if condition != nil {
+		strict = slices.Clone(condition.Arguments())
+	}
+	for name, a := range c.settings.Arguments {
+		strict = append(strict, name, a.Name)
+	}
+	same := c.given == c.requests
+	if c.requests = c.requests.Lenient(strict); same {
+		c.given = c.requests
+	} else {
+		c.given = c.given.Lenient(strict)
 	}
 }
 

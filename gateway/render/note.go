@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/text"
 )
@@ -37,8 +38,8 @@ func CutOff(events int) string {
 
 // Limits of the members that Unsent names.
 const (
-	maxUnsent      = 20  // members
-	maxUnsentBytes = 100 // of one pointer
+	maxListed      = 20  // members in a note
+	maxListedBytes = 160 // of one of them
 )
 
 // Unsent returns the note on members of a request body that were not sent because they are null, or empty, and the
@@ -48,18 +49,33 @@ func Unsent(pointers []string) string {
 	if len(pointers) == 0 {
 		return ""
 	}
+	return "Not sent in the request body, because null or an empty value is not allowed there: " + someOf(pointers) + "."
+}
+
+// Mistyped returns the note on members of a request body that were sent although the document declares another type; "" if there are none.
+func Mistyped(faults []openapi.Fault) string {
+	if len(faults) == 0 {
+		return ""
+	}
+	all := make([]string, len(faults))
+	for i, f := range faults {
+		all[i] = f.Pointer + " (" + f.Message + ")"
+	}
+	return "Sent although the document declares another type: " + someOf(all) + "."
+}
+
+// someOf lists the first of some texts, and tells how many there are more.
+func someOf(texts []string) string {
 	var b strings.Builder
-	b.WriteString("Not sent in the request body, because null or an empty value is not allowed there: ")
-	for i, pointer := range pointers[:min(len(pointers), maxUnsent)] {
+	for i, one := range texts[:min(len(texts), maxListed)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(text.Truncate(strings.ToValidUTF8(pointer, "\uFFFD"), maxUnsentBytes))
+		b.WriteString(text.Truncate(strings.ToValidUTF8(one, "\uFFFD"), maxListedBytes))
 	}
-	if more := len(pointers) - maxUnsent; more > 0 {
+	if more := len(texts) - maxListed; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
-	b.WriteByte('.')
 	return b.String()
 }
 

@@ -157,6 +157,7 @@ rules:
       confirm: true
       inputs: [{key: k, arguments: [n], when: always}, {key: l, schema: {type: object, properties: {f: {type: string}}}, bind: {m: /f}, when: always}]
       sensitive_fields: {fields: [ssn], action: remove}
+      validation: lenient
       annotations: {read_only: false, destructive: true, open_world: true, idempotent: false}
       job:
         status: {operation: s}
