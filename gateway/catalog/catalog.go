@@ -14,6 +14,7 @@ type Catalog struct {
 	byName  map[string]*Tool
 	former  map[string]*Tool // by names that tools had, which no tool has
 	clashes []Clash
+	short   bool // see Short
 	pace    *openapi.Pace
 }
 
@@ -103,7 +104,7 @@ func Build(apis []API, o Options) *Catalog {
 	if o.APIs == 0 {
 		o.APIs = len(apis)
 	}
-	c := &Catalog{pace: o.Pace, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
+	c := &Catalog{pace: o.Pace, short: o.Names == Short, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
 	for i, begin := 0, 0; i < len(apis); begin, i = ends[i], i+1 {
 		c.add(candidates[begin:ends[i]], apis[i].Before)
 	}
@@ -184,7 +185,7 @@ func (c *Catalog) Renamed(name string) *Tool { return c.former[name] }
 // Only returns the catalog of those tools for which keep returns true, with unchanged names. The others still count as
 // clashes.
 func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
-	part := &Catalog{pace: c.pace, clashes: c.clashes, byName: map[string]*Tool{}, former: map[string]*Tool{}}
+	part := &Catalog{pace: c.pace, short: c.short, clashes: c.clashes, byName: map[string]*Tool{}, former: map[string]*Tool{}}
 	for _, t := range c.tools {
 		if keep(t) {
 			part.tools = append(part.tools, t)

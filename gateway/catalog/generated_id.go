@@ -80,12 +80,16 @@ func (r *route) withoutMarks(id string) (short string, repeated bool) {
 	if m := methodOwner.FindStringSubmatch(id); m != nil {
 		id = withOwner(m[1], m[3])
 	}
+	whole := id
 	for {
 		first, rest, found := strings.Cut(id, ".")
 		if !found || !strings.ContainsAny(rest, "._-") && len(wordsIn(sanitize(rest))) < 2 || !slices.Contains(modules, strings.ToLower(first)) {
 			break
 		}
 		id = rest
+	}
+	if at := strings.LastIndexByte(id, '.'); id != whole && at >= 0 {
+		id = withOwner(id[:at], id[at+1:])
 	}
 	if at := len(id) - len("Params"); at > 0 && id[at:] == "Params" && !r.has("params") && !r.has("param") && len(wordsIn(sanitize(id))) > 2 {
 		id = id[:at] // go-swagger names parameters in this way, and documents have them as ids

@@ -73,6 +73,9 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 			c.byID, c.former, c.twin, c.lost = c.name, nil, "", false
 		}
 		between = nameShort(candidates, o)
+		for _, c := range candidates {
+			c.addFormer([]string{c.byID})
+		}
 	}
 	for _, c := range candidates {
 		c.addFormer(o.Published[keyOf(c)].Names)

@@ -13,10 +13,12 @@ type OperationKey struct{ API, Method, Path string }
 // Published are names under which operations were published earlier, the newest first.
 type Published map[OperationKey]PublishedNames
 
-// PublishedNames are those of one operation, which had the operationId ID: "" if that is unknown, or there was none.
+// PublishedNames are those of one operation.
 type PublishedNames struct {
-	ID    string   `json:"id,omitempty"`
+	ID    string   `json:"id,omitempty"` // the operationId that it had; "" if that is unknown, or there was none
 	Names []string `json:"names"`
+	// Short reports that the newest was published as a short one.
+	Short bool `json:"short,omitempty"`
 }
 
 // maxPublished is the number of names that are kept of an operation.
@@ -31,15 +33,17 @@ func (p Published) With(c *Catalog) Published {
 	for _, t := range c.tools {
 		key := OperationKey{t.API, t.Method, t.Path}
 		names := append([]string{t.Name}, slices.DeleteFunc(slices.Clone(p[key].Names), func(name string) bool { return name == t.Name })...)
-		next[key] = PublishedNames{ID: t.Document.ID, Names: names[:min(len(names), maxPublished)]}
+		next[key] = PublishedNames{ID: t.Document.ID, Names: names[:min(len(names), maxPublished)], Short: c.short}
 	}
 	const some = 1000
 	if len(p) > 2*len(next)+some {
 		return next
 	}
-	for key, names := range p {
+	for key, of := range p {
 		if _, ok := next[key]; !ok {
-			next[key] = names
+			// An operation that has moved has taken its names along.
+			of.Names = slices.DeleteFunc(slices.Clone(of.Names), func(name string) bool { return c.byName[name] != nil })
+			next[key] = of
 		}
 	}
 	return next
@@ -56,7 +60,8 @@ func (p Published) Under(newer Published) Published {
 	}
 	for key, of := range newer {
 		before := all[key]
-		all[key] = PublishedNames{ID: cmp.Or(of.ID, before.ID), Names: slices.Concat(of.Names, before.Names)}
+		all[key] = PublishedNames{ID: cmp.Or(of.ID, before.ID), Names: slices.Concat(of.Names, before.Names),
+			Short: before.Short && len(of.Names) > 0 && len(before.Names) > 0 && of.Names[0] == before.Names[0]}
 	}
 	return all
 }
@@ -66,8 +71,9 @@ func (s *shortName) keepPublished(o Options) {
 	if s.configuredName() != "" {
 		return
 	}
-	for _, name := range o.Published[keyOf(s.candidate)].Names {
-		if s.fits(name, o) {
+	of := o.Published[keyOf(s.candidate)]
+	for i, name := range of.Names {
+		if s.fits(name, of.Short && i == 0, o) {
 			s.names = append([]string{name}, slices.DeleteFunc(s.names, func(other string) bool { return other == name })...)
 			s.kept = true
 			return
@@ -76,12 +82,12 @@ func (s *shortName) keepPublished(o Options) {
 }
 
 // fits reports whether a name can be a short name of the operation, whichever others there were when it was published: a form of its
-// id or path, and words of its path. A name of the operationId is none, so that tools.names can change.
-func (s *shortName) fits(name string, o Options) bool {
-	if name == s.names[0] {
+// id or path, and words of its path. The name of the operationId is one only if it is known to have been short, so that tools.names can change.
+func (s *shortName) fits(name string, short bool, o Options) bool {
+	if name == s.names[0] || (short || name != s.byID) && slices.Contains(s.names, name) {
 		return true
 	}
-	if name == s.byID || len(name) > o.limit() || slices.Contains(o.Reserved, name) || sanitize(name) != strings.TrimPrefix(name, "_") {
+	if name == s.byID && !short || len(name) > o.limit() || slices.Contains(o.Reserved, name) || sanitize(name) != strings.TrimPrefix(name, "_") {
 		return false
 	}
 	rest := name
@@ -92,10 +98,11 @@ func (s *shortName) fits(name string, o Options) bool {
 		}
 		rest = rest[len(api):]
 	}
-	words := wordsIn(rest)
+	words, api := wordsIn(rest), wordsIn(sanitize(s.api))
 	for _, form := range s.forms {
-		known := slices.Concat(wordsIn(form), wordsIn(sanitize(s.api)), wordsIn(wholePath(s.candidate)), wordsIn(s.hash()[:digits]))
-		if len(words) > 0 && slices.Contains(wordsIn(form), words[0]) && !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(known, word) }) {
+		first := slices.Concat(wordsIn(form), api)
+		known := slices.Concat(first, wordsIn(wholePath(s.candidate)), wordsIn(s.hash()[:digits]))
+		if len(words) > 0 && slices.Contains(first, words[0]) && !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(known, word) }) {
 			return true
 		}
 	}
@@ -106,6 +113,7 @@ func (s *shortName) fits(name string, o Options) bool {
 type owners struct {
 	byID      map[string]*candidate
 	published map[string][]owner
+	known     Published
 }
 
 type owner struct {
@@ -115,7 +123,7 @@ type owner struct {
 }
 
 func newOwners(candidates []*candidate, p Published) *owners {
-	o := &owners{byID: make(map[string]*candidate, len(candidates)), published: map[string][]owner{}}
+	o := &owners{byID: make(map[string]*candidate, len(candidates)), published: map[string][]owner{}, known: p}
 	present := make(map[OperationKey]bool, len(candidates))
 	for _, c := range candidates {
 		o.byID[c.byID] = c
@@ -134,7 +142,9 @@ func (o *owners) hasOther(name string, c *candidate) bool {
 	if other := o.byID[name]; other != nil && other != c {
 		return true
 	}
+	_, isKnown := o.known[keyOf(c)]
 	return slices.ContainsFunc(o.published[name], func(of owner) bool {
-		return of.key != keyOf(c) && (!of.gone || of.id == "" || of.id != c.op.ID || of.key.API != c.api)
+		moved := of.gone && !isKnown && of.id != "" && of.id == c.op.ID && of.key.API == c.api
+		return of.key != keyOf(c) && !moved
 	})
 }

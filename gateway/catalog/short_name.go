@@ -94,6 +94,9 @@ func addNames(family []*shortName, o Options) {
 				own = s.lastLiteral()
 			}
 			s.add(o, form, own)
+			if slices.Contains(wordsIn(form), method) {
+				method = ""
+			}
 			s.add(o, form, joinWords(method, own))
 			s.add(o, form, s.ownWords(shared, s.route.words))
 			s.add(o, form, literals)
@@ -168,7 +171,8 @@ func (s *shortName) withPrefix(o Options, form string) string {
 func (s *shortName) add(o Options, form, words string) {
 	name, limit := s.withPrefix(o, form), o.limit()
 	if words != "" {
-		if len(words) > limit*2/3 {
+		least := len(name) - len(form) + wordEnds(form)[0] // the prefix and a word
+		if limit-len(words)-1 < least {
 			return
 		}
 		name = cutWords(name, limit-len(words)-1) + "_" + words
