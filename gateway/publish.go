@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/clientip"
@@ -73,7 +74,9 @@ func (p *publisher) Publish(d *generation.Deployment, newest reload.NotInUse) {
 	before := p.endpoints()
 	gen, diff := p.builder.Build(d, before, old)
 	p.current.Store(gen)
-	p.names.Note(gen.Published)
+	if d.Config.Tools.Names == config.NamesShort { // others don't change it
+		p.names.Note(gen.Published)
+	}
 	p.handlers.Retain(d.Config)
 	if old != nil && old.Main.Guard != gen.Main.Guard {
 		p.handlers.DisconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)

@@ -148,6 +148,9 @@ func (d *Deployment) apiCount() int {
 	return len(d.APIs.Sources)
 }
 
+// keepsNames reports whether the names of tools depend on those that were published earlier.
+func (d *Deployment) keepsNames() bool { return d.Config.Tools.Names == config.NamesShort }
+
 // Tried reports whether every source has tried to load its document.
 func (d *Deployment) Tried() bool {
 	return !slices.ContainsFunc(d.APIs.Sources, func(s *source.Source) bool { return !s.Tried })

@@ -34,7 +34,7 @@ type Generation struct {
 	// Reports are the results of the operations, by API name.
 	Reports map[string]*report.API
 	Finder  *embedding.Finder // of tools
-	// Published are the names of the tools of this generation and of those before it.
+	// Published are the short names of the tools of this generation and of those before it.
 	Published catalog.Published
 	// Updated is when the list of tools last changed.
 	Updated time.Time
@@ -100,7 +100,9 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 		earlier = old.Published
 	}
 	gen.Set = plan.Compile(b.compileOptions(d, old, earlier))
-	gen.Published = earlier.With(gen.Catalog)
+	if gen.Published = earlier; d.keepsNames() {
+		gen.Published = earlier.With(gen.Catalog)
+	}
 	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
 	tools := map[string][]*catalog.Tool{} // by API
 	for _, t := range gen.Catalog.All() {
@@ -141,8 +143,11 @@ func (gen *Generation) Access(p *plan.Plan) *admin.ToolAccess {
 // the names that tools had.
 func (b *Builder) compileOptions(d *Deployment, old *Generation, earlier catalog.Published) plan.Options {
 	o := plan.Options{
-		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, Published: earlier.Under(d.approvedNames), GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
+		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, Published: earlier, GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
 		Pace: b.Pace, Metrics: b.Metrics, Logger: b.Log,
+	}
+	if d.keepsNames() {
+		o.Published = earlier.Under(d.approvedNames)
 	}
 	if old != nil {
 		o.Before = old.Set
