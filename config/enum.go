@@ -236,6 +236,17 @@ const (
 
 func (Prefix) values() []string { return []string{"auto", "always", "never"} }
 
+// Names says what the names of tools are made of.
+type Names string
+
+// The values of [Names].
+const (
+	NamesByID  Names = "operation_id" // of the operationId as it is
+	NamesShort Names = "short"        // of the words that say what the operation does
+)
+
+func (Names) values() []string { return []string{"short", "operation_id"} }
+
 // Presentation selects the tools of an endpoint that clients see.
 type Presentation string
 

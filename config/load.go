@@ -113,6 +113,9 @@ func (l *loader) bare(location string) (*Config, Problems) {
 	cfg := Config{APIs: make([]API, 1)}
 	l.defaults(reflect.ValueOf(&cfg).Elem())
 	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())
+	if len(l.former) == 0 { // else the defaults of a release without short names are wanted
+		cfg.Tools.Names = NamesShort
+	}
 	if location == "" {
 		l.add(Error, position{}, "", "the location of the OpenAPI document is empty")
 	} else if err := cfg.APIs[0].Spec.parse(location); err != nil {

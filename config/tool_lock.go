@@ -44,8 +44,10 @@ type LockedTool struct {
 	Answers string
 	// Title and Description are for readers of the file. A part of them is kept, and not compared.
 	Title, Description string
-	// Former is the name that the release before gave the tool, FormerAPI that of its API; "": the same. They are not written.
-	Former, FormerAPI string
+	// Former are other names of the tool, which it may be approved under; FormerAPI is the name that the release before gave its API, "" if
+	// it has that. They are not written.
+	Former    []string
+	FormerAPI string
 }
 
 // NewLock makes a lock of tools. Of two with one name the last counts.
@@ -85,12 +87,23 @@ func (l *Lock) Of(name string) (LockedTool, bool) {
 	return t, ok
 }
 
-// Approval returns what is approved of a tool, under its name or else under its former one; false: none of it is.
+// Approval returns what is approved of a tool, under its name or else under a former one; false: none of it is.
 func (l *Lock) Approval(t LockedTool) (LockedTool, bool) {
-	if approved, ok := l.Of(t.Name); ok || t.Former == "" {
-		return approved, ok
+	approved, ok := l.Of(t.Name)
+	if ok && t.isOperationOf(approved) {
+		return approved, true
 	}
-	return l.Of(t.Former)
+	for _, name := range t.Former {
+		if former, known := l.Of(name); known && t.isOperationOf(former) {
+			return former, true
+		}
+	}
+	return approved, ok
+}
+
+// isOperationOf reports whether a tool is of the same operation as the approved one.
+func (t LockedTool) isOperationOf(approved LockedTool) bool {
+	return t.Method == approved.Method && t.Path == approved.Path && (approved.API == t.API || approved.API == t.FormerAPI)
 }
 
 // Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access, answers.

@@ -12,6 +12,9 @@ type Tools struct {
 	ListLimit int `yaml:"list_limit" default:"100" min:"0" max:"100000" access:"none: the form of lists"`
 	// Tools that are listed with search, too.
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"none" access:"none: the form of lists" empty:"leave it out, or select something"`
+	// The names of tools: operation_id takes the operationId as it is; short takes its words without what generators add,
+	// or else a verb and the resource of the path, and keeps names that were published before. init and a bare document have short.
+	Names Names `yaml:"names" default:"operation_id" access:"none: names of tools"`
 	// Whether tool names begin with the API's name: auto does so with more than one API.
 	Prefix Prefix `yaml:"prefix" default:"auto" access:"none: names of tools"`
 	// The maximum length of tool names. Longer ones end in a hash. Many clients allow 64 including their own prefix.

@@ -29,6 +29,7 @@ import (
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/toolname"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi/answer"
 )
@@ -215,6 +216,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 // newPublisher returns what builds generations and serves them.
 func (g *Gateway) newPublisher() *publisher {
 	return &publisher{
+		names:  toolname.New(toolname.Options{Dir: g.o.Config.Server.StateDir.String(), ConfigFile: g.o.ConfigFile, Logger: g.log, Recover: g.recovery.Step}),
 		served: g.served, handlers: g.mcpHandlers, answers: g.answers, clients: g.clients, untrusted: g.untrusted, pace: g.admission.pace, metrics: g.metrics, log: g.log,
 		builder: &generation.Builder{
 			Version: g.o.Version, PublicURL: g.base, GuessedJob: job.Guess(), Tasks: g.tasks, Links: g.links, Embeddings: g.embeddings, Pace: g.admission.pace, Metrics: g.metrics, Log: g.log,

@@ -130,10 +130,14 @@ func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for tool := range jsonscan.Elements(p.Definitions()) {
 			of := p.Plan(jsonscan.StringAt(tool, "/name"))
-			meta, err := json.Marshal(map[string]any{
+			members := map[string]any{
 				"drawbridge/access":    p.Access(of),
 				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Tool.Method, "path": of.Tool.Path},
-			})
+			}
+			if len(of.Tool.Former) > 0 {
+				members["drawbridge/former_names"] = of.Tool.Former
+			}
+			meta, err := json.Marshal(members)
 			if err == nil {
 				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))
 			}

@@ -18,11 +18,16 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	defer g.runner.End()
 	defer g.subscriptions.End()
+	g.publisher.recall(ctx)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { g.Keep(ctx, "tools were embedded", func() { g.embeddings.Run(ctx) }); return nil })
 	group.Go(func() error { return g.runner.Run(ctx, group) })
 	group.Go(func() error { g.Keep(ctx, "services were discovered", func() { g.services.Run(ctx) }); return nil })
 	group.Go(func() error { return g.shared.Run(ctx) })
+	group.Go(func() error {
+		g.Keep(ctx, "names of tools were stored", func() { g.publisher.names.Run(ctx) })
+		return nil
+	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -37,6 +42,7 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	if err := g.runner.Begin(); err != nil {
 		return nil, err
 	}
+	g.publisher.recall(ctx)
 	loaded, err := g.runner.Load(ctx, g.o.Progress)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/netip"
 	"slices"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/clientip"
@@ -15,6 +17,7 @@ import (
 	"drawbridge/gateway/reload"
 	"drawbridge/gateway/report"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/toolname"
 	"drawbridge/openapi"
 )
 
@@ -24,6 +27,7 @@ type publisher struct {
 	builder  *generation.Builder
 	handlers *endpoint.Handlers
 	answers  *cache.Cache
+	names    *toolname.Record // nil if nothing is kept
 	clients  *clientip.Resolver
 	// untrusted remembers the proxies that it has warned of.
 	untrusted *clientip.UntrustedProxies
@@ -41,6 +45,9 @@ type publisher struct {
 
 // Current returns the generation that is served; nil if there is none.
 func (p *publisher) Current() *generation.Generation { return p.current.Load() }
+
+// recall reads the names that tools had in the previous run, before anything is published.
+func (p *publisher) recall(ctx context.Context) { p.builder.Published = p.names.Read(ctx) }
 
 // prepare applies a deployment to requests before anything is served.
 func (p *publisher) prepare(d *generation.Deployment) {
@@ -67,6 +74,9 @@ func (p *publisher) Publish(d *generation.Deployment, newest reload.NotInUse) {
 	before := p.endpoints()
 	gen, diff := p.builder.Build(d, before, old)
 	p.current.Store(gen)
+	if d.Config.Tools.Names == config.NamesShort { // others don't change it
+		p.names.Note(gen.Published)
+	}
 	p.handlers.Retain(d.Config)
 	if old != nil && old.Main.Guard != gen.Main.Guard {
 		p.handlers.DisconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)

@@ -43,14 +43,16 @@ type listChange struct {
 
 // toolChange is a tool that is added, removed, renamed or changed.
 type toolChange struct {
-	Change string       `json:"change"`
-	Name   string       `json:"name"`
-	Was    string       `json:"was,omitempty"` // the former name of a renamed tool
-	API    string       `json:"api,omitempty"`
-	Method string       `json:"method,omitempty"`
-	Path   string       `json:"path,omitempty"`
-	Places []difference `json:"places,omitempty"` // of the definition
-	Parts  []string     `json:"parts,omitempty"`  // against approvals, which have digests: what differs
+	Change string `json:"change"`
+	Name   string `json:"name"`
+	Was    string `json:"was,omitempty"` // the former name of a renamed tool
+	// Callable reports that calls by the former name reach the tool.
+	Callable bool         `json:"was_callable,omitempty"`
+	API      string       `json:"api,omitempty"`
+	Method   string       `json:"method,omitempty"`
+	Path     string       `json:"path,omitempty"`
+	Places   []difference `json:"places,omitempty"` // of the definition
+	Parts    []string     `json:"parts,omitempty"`  // against approvals, which have digests: what differs
 }
 
 // differs reports whether anything differs.
@@ -135,10 +137,10 @@ func (p *program) asOf(ctx context.Context, release config.Release, location str
 	}
 	for i := range before.tools {
 		t := &before.tools[i]
-		if t.former != "" && len(config.DefaultChanges(release)) > 0 {
-			t.name = t.former // this version names it anew, whatever the defaults
+		if len(t.former) > 0 && len(config.DefaultChanges(release)) > 0 {
+			t.name = t.former[0] // this version names it anew, whatever the defaults
 		}
-		t.former = ""
+		t.former = nil
 	}
 	return before, nil
 }
@@ -190,7 +192,11 @@ func toolChanges(before, now []knownTool) []toolChange {
 	for i := range now {
 		t := &now[i]
 		was := byName[t.name]
-		for _, other := range []*knownTool{byName[t.former], byOperation[t.operation()]} {
+		candidates := []*knownTool{}
+		for _, former := range t.former {
+			candidates = append(candidates, byName[former])
+		}
+		for _, other := range append(candidates, byOperation[t.operation()]) {
 			if was == nil && other != nil && !current[other.name] {
 				was = other
 			}
@@ -200,7 +206,7 @@ func toolChanges(before, now []knownTool) []toolChange {
 			delete(byName, was.name)
 			c.Change, c.Places = "changed", t.differences(was)
 			if was.name != t.name {
-				c.Change, c.Was = "renamed", was.name
+				c.Change, c.Was, c.Callable = "renamed", was.name, slices.Contains(t.callable, was.name)
 			} else if len(c.Places) == 0 {
 				continue
 			}
@@ -256,12 +262,12 @@ func (p *program) compareLock(ctx context.Context, c *comparison, location strin
 	}
 	now := g.Lock()
 	c.Before, c.Now = len(before.Tools()), len(now.Tools())
-	for _, change := range changesOf(before, now) {
+	for _, change := range changesOf(before, now, g) {
 		t := toolChange{Change: change.what, Name: change.tool.Name, API: change.tool.API, Method: change.tool.Method, Path: change.tool.Path}
 		if approved, ok := before.Approval(change.tool); ok && change.what != "removed" {
 			t.Parts = change.tool.Differs(approved)
 			if change.what == "renamed" {
-				t.Was = approved.Name
+				t.Was, t.Callable = approved.Name, staysCallable(g, approved.Name, t.Name)
 			}
 		}
 		c.Tools = append(c.Tools, t)

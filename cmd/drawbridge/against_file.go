@@ -33,9 +33,10 @@ const (
 // knownTool is a tool as far as its source tells.
 type knownTool struct {
 	name              string
-	former            string // what the previous release called it; "" if it has the same name
-	api, method, path string // "" if unknown
-	parts             []part // its definition; nil if unknown
+	former            []string // other names that it had
+	callable          []string // those of former by which calls still reach it
+	api, method, path string   // "" if unknown
+	parts             []part   // its definition; nil if unknown
 }
 
 // part is a member of a definition.
@@ -185,6 +186,22 @@ func parseTool(raw []byte) (knownTool, error) {
 	return t, nil
 }
 
+// callableNames returns the former names of a tool by which calls still reach it.
+func callableNames(g *gateway.Gateway, of *gateway.Plan) (names []string) {
+	for _, name := range of.Tool.Former {
+		if staysCallable(g, name, of.Tool.Name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// staysCallable reports whether calls by a former name reach the tool.
+func staysCallable(g *gateway.Gateway, former, name string) bool {
+	of := g.Plan(former)
+	return of != nil && of.Tool.Name == name
+}
+
 // present returns what this version makes of the documents.
 func present(g *gateway.Gateway) (*earlier, error) {
 	e := &earlier{lists: []knownList{}}
@@ -200,6 +217,7 @@ func present(g *gateway.Gateway) (*earlier, error) {
 			return nil, err
 		}
 		tool.former = g.Plan(tool.name).Tool.Former
+		tool.callable = callableNames(g, g.Plan(tool.name))
 		e.tools = append(e.tools, tool)
 	}
 	return e, nil

@@ -75,7 +75,7 @@ func (t *reportText) toolChanges(changes []toolChange) {
 		how, name := t.howChanged(c), oneLine(c.Name)
 		switch {
 		case c.Change == "renamed":
-			name = oneLine(c.Was) + " to " + name
+			name = oneLine(c.Was) + " → " + name
 		case c.Change == "added" && c.Path != "":
 			name += fmt.Sprintf(" (%s %s)", c.Method, oneLine(c.Path))
 		}
@@ -109,6 +109,9 @@ func (t *reportText) toolChanges(changes []toolChange) {
 // howChanged describes the change of one tool.
 func (t *reportText) howChanged(c *toolChange) string {
 	var parts []string
+	if c.Callable {
+		parts = append(parts, "the old name stays callable")
+	}
 	for _, part := range c.Parts {
 		parts = append(parts, oneLine(part))
 	}

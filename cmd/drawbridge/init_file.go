@@ -36,6 +36,7 @@ admin:
 
 `, strconv.Quote(oneLine(f.api.title)), oneLine(f.api.standard), count(f.api.tools, "tool"))
 	f.auth(&b)
+	b.WriteString("tools:\n" + remark("  names: short", "operation_id takes operationIds as they are") + "\n")
 	fmt.Fprintf(&b, "apis:\n  - name: %s\n    spec: %s\n", quoted(f.api.name), quoted(f.spec))
 	f.writeBase(&b)
 	f.credential(&b)

@@ -72,7 +72,7 @@ func FuzzStarterFile(f *testing.F) {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			apis, ok := got["apis"].([]any)
-			if len(got) != 3 || got["server"] == nil || got["admin"] == nil || !ok || len(apis) != 1 {
+			if len(got) != 4 || got["server"] == nil || got["tools"] == nil || got["admin"] == nil || !ok || len(apis) != 1 {
 				t.Fatalf("other keys: %v\n%s", got, text)
 			}
 			api, ok := apis[0].(map[string]any)

@@ -71,7 +71,7 @@ func (p *program) lock(c *cobra.Command, location, file string, check bool) erro
 		return usageError{err, nil}
 	}
 	now, failed := p.approvable(g.Lock(), before, outcomes)
-	changes := changesOf(before, now)
+	changes := changesOf(before, now, g)
 	old := before.Unknown() != ""
 	keep := old && failed // the approvals of an API that can't be read do not fit a new file version
 	if old {
@@ -128,8 +128,8 @@ type change struct {
 	how  string
 }
 
-// changesOf returns the differences between two locks, by name.
-func changesOf(before, now *config.Lock) []change {
+// changesOf returns the differences between two locks, by name; now is that of g.
+func changesOf(before, now *config.Lock, g *gateway.Gateway) []change {
 	var changes []change
 	renamed := map[string]bool{}
 	for _, t := range now.Tools() {
@@ -140,7 +140,11 @@ func changesOf(before, now *config.Lock) []change {
 			changes = append(changes, change{"added", t, t.Title})
 		case approved.Name != t.Name, approved.API == t.FormerAPI && t.FormerAPI != "":
 			renamed[approved.Name] = true
-			changes = append(changes, change{"renamed", t, strings.Join(append([]string{"was " + approved.Name + " of " + approved.API}, differs...), ", ")})
+			was := "was " + approved.Name + " of " + approved.API
+			if approved.Name != t.Name && staysCallable(g, approved.Name, t.Name) {
+				was += ", which stays callable"
+			}
+			changes = append(changes, change{"renamed", t, strings.Join(append([]string{was}, differs...), ", ")})
 		case len(differs) > 0:
 			changes = append(changes, change{"changed", t, strings.Join(differs, ", ")})
 		}

@@ -184,6 +184,20 @@ func (t toolTable) compare(a, b *gateway.Plan) int {
 	return strings.Compare(a.Tool.Name, b.Tool.Name)
 }
 
+// renamedTools returns how many tools of a configuration file have former names that stay callable. A document without one never had
+// other names.
+func renamedTools(g *gateway.Gateway, plans []*gateway.Plan) (n int) {
+	if g.Config().IsBare() {
+		return 0
+	}
+	for _, plan := range plans {
+		if len(callableNames(g, plan)) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func (t toolTable) print(out io.Writer, g *gateway.Gateway, plans []*gateway.Plan) error {
 	plans = slices.DeleteFunc(plans, func(plan *gateway.Plan) bool { return !t.filter.match(listedTool(plan)) })
 	total := 0
@@ -207,6 +221,9 @@ func (t toolTable) print(out io.Writer, g *gateway.Gateway, plans []*gateway.Pla
 		fmt.Fprintf(out, "and %s\n", count(left, "more tool"))
 	}
 	fmt.Fprintf(out, "%s, %s\n", count(n, "tool"), count(total, "token"))
+	if n := renamedTools(g, plans); n > 0 {
+		fmt.Fprintf(out, "%s renamed: former names stay callable, and --json lists them\n", count(n, "tool"))
+	}
 	lists := reportText{w: out}
 	lists.lists(g)
 	access.print(out, "")

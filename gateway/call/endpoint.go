@@ -3,6 +3,7 @@ package call
 import (
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 )
@@ -12,6 +13,8 @@ type Endpoint struct {
 	Name  string          // "" for the endpoint of all tools
 	Guard *auth.Guard     // nil if no token is required
 	Tools map[string]Tool // by name, with operations that are resources only
+	// Renamed returns the tool that had a name which no tool has now, or nil; nil if no tool was renamed.
+	Renamed func(name string) *catalog.Tool
 	// operations maps operations to their plans.
 	operations map[*openapi.Operation]*plan.Plan
 	// HideUnauthorized makes tools that a caller may not call look as if they did not exist (Z6).
@@ -56,13 +59,23 @@ func newCeiling(l *config.Limits) Ceiling {
 // PlanOf returns the plan of an operation, or nil if it has none at the endpoint.
 func (e *Endpoint) PlanOf(op *openapi.Operation) *plan.Plan { return e.operations[op] }
 
-// Tool returns the tool of a name, or nil if there is none or it is a resource only.
+// Tool returns the tool of a name, or of a former name that no tool has now; nil if there is none or it is a resource only.
 func (e *Endpoint) Tool(name string) Tool {
-	if t := e.Tools[name]; t != nil && !t.Definition().Hidden {
+	if t := e.tool(name); t != nil && !t.Definition().Hidden {
 		return t
 	}
 	return nil
 }
 
-// Plan returns the plan of an operation by the name of its tool, or nil if there is none.
-func (e *Endpoint) Plan(name string) *plan.Plan { return PlanOf(e.Tools[name]) }
+func (e *Endpoint) tool(name string) Tool {
+	if t := e.Tools[name]; t != nil || e.Renamed == nil {
+		return t
+	}
+	if t := e.Renamed(name); t != nil {
+		return e.Tools[t.Name]
+	}
+	return nil
+}
+
+// Plan returns the plan of an operation by the name of its tool, or by a former name that no tool has now; nil if there is none.
+func (e *Endpoint) Plan(name string) *plan.Plan { return PlanOf(e.tool(name)) }

@@ -12,7 +12,9 @@ import (
 type Catalog struct {
 	tools   []*Tool
 	byName  map[string]*Tool
+	former  map[string]*Tool // by names that tools had, which no tool has
 	clashes []Clash
+	short   bool // see Short
 	pace    *openapi.Pace
 }
 
@@ -61,14 +63,26 @@ const (
 	Never
 )
 
+// Names determines what tool names are derived from.
+type Names uint8
+
+// Values of [Names].
+const (
+	ByID  Names = iota // from the operationId as it is, or else method and path
+	Short              // from the words of these that say what the operation does
+)
+
 // Options are the naming rules. The zero value is the default.
 type Options struct {
+	Names   Names
 	Prefix  Prefix
 	APIs    int           // number of configured APIs, whether or not all of them are in the catalog; 0 for those given to Build
 	MaxName int           // maximum length of a name in bytes, 16 to 128; 0 for 64
 	Pace    *openapi.Pace // pace of the work; nil if it does not yield
 	// Reserved are names that no tool gets: an operation whose name would be one of them gets it with a hash.
 	Reserved []string
+	// Published are the names of earlier catalogs: with Short, operations keep them, and no other operation gets them.
+	Published Published
 }
 
 // Build creates the catalog of all exposed operations. Others still count for name clashes, so that
@@ -90,12 +104,33 @@ func Build(apis []API, o Options) *Catalog {
 	if o.APIs == 0 {
 		o.APIs = len(apis)
 	}
-	c := &Catalog{pace: o.Pace, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
+	c := &Catalog{pace: o.Pace, short: o.Names == Short, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
 	for i, begin := 0, 0; i < len(apis); begin, i = ends[i], i+1 {
 		c.add(candidates[begin:ends[i]], apis[i].Before)
 	}
 	slices.SortFunc(c.tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
+	c.former = formerNames(c.tools, candidates)
 	return c
+}
+
+// formerNames returns the tools by their former names, except those names that another operation has or had.
+func formerNames(tools []*Tool, candidates []*candidate) map[string]*Tool {
+	known := make(map[string]int, len(candidates)) // number of operations by name
+	for _, c := range candidates {
+		known[c.name]++
+		for _, name := range c.former {
+			known[name]++
+		}
+	}
+	former := map[string]*Tool{}
+	for _, t := range tools {
+		for _, name := range t.Former {
+			if known[name] == 1 {
+				former[name] = t
+			}
+		}
+	}
+	return former
 }
 
 // add adds the tools of one API.
@@ -126,7 +161,7 @@ func takenOver(candidates []*candidate, before func(*openapi.Operation) *Tool) (
 			continue
 		}
 		t := before(candidate.op)
-		if t == nil || t.API != candidate.api || t.names() != candidate.names() {
+		if t == nil || t.API != candidate.api || !t.names().equal(candidate.names()) {
 			return nil
 		}
 		tools = append(tools, t)
@@ -143,14 +178,23 @@ func (c *Catalog) Clashes() []Clash { return c.clashes }
 // Lookup returns the tool with that name, nil if there is none.
 func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
 
+// Renamed returns the tool that had a name which no tool has now, nil if there is none. It never returns one for a name that several
+// operations have had.
+func (c *Catalog) Renamed(name string) *Tool { return c.former[name] }
+
 // Only returns the catalog of those tools for which keep returns true, with unchanged names. The others still count as
 // clashes.
 func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
-	part := &Catalog{pace: c.pace, clashes: c.clashes, byName: map[string]*Tool{}}
+	part := &Catalog{pace: c.pace, short: c.short, clashes: c.clashes, byName: map[string]*Tool{}, former: map[string]*Tool{}}
 	for _, t := range c.tools {
 		if keep(t) {
 			part.tools = append(part.tools, t)
 			part.byName[t.Name] = t
+			for _, name := range t.Former {
+				if c.former[name] == t {
+					part.former[name] = t
+				}
+			}
 		}
 	}
 	return part

@@ -27,11 +27,13 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // A fixture is what stands in the section "catalog" of a case.
 type fixture struct {
-	Prefix   string
-	APIs     int
-	MaxName  int
-	Reserved []string
-	API      []struct {
+	Short     bool
+	Published []struct{ API, Method, Path, ID, Name string }
+	Prefix    string
+	APIs      int
+	MaxName   int
+	Reserved  []string
+	API       []struct {
 		Name       string
 		Yields     bool
 		Operations []struct {
@@ -66,7 +68,16 @@ func (f *fixture) build() *Catalog {
 		}
 		apis = append(apis, api)
 	}
+	published := Published{}
+	for _, p := range f.Published {
+		published[OperationKey{p.API, p.Method, p.Path}] = PublishedNames{ID: p.ID, Names: []string{p.Name}}
+	}
+	names := ByID
+	if f.Short {
+		names = Short
+	}
 	return Build(apis, Options{
+		Names: names, Published: published,
 		Prefix: map[string]Prefix{"": Auto, "always": Always, "never": Never}[f.Prefix], APIs: f.APIs, MaxName: f.MaxName, Reserved: f.Reserved,
 	})
 }
@@ -86,6 +97,10 @@ func TestCatalog(t *testing.T) {
 		var got strings.Builder
 		for _, tool := range c.All() {
 			fmt.Fprintf(&got, "%s = %s\n", tool.Name, tool.Title)
+			if f.Short {
+				fmt.Fprintf(&got, "   < %s %s%s\n", tool.Method, tool.Path, callableBy(c, tool))
+				continue
+			}
 			for line := range strings.Lines(tool.Description) {
 				if line = strings.TrimSuffix(line, "\n"); line == "" {
 					got.WriteString("   |\n")
@@ -102,6 +117,16 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// callableBy lists the former names by which calls reach a tool.
+func callableBy(c *Catalog, tool *Tool) (text string) {
+	for _, name := range tool.Former {
+		if c.Renamed(name) == tool {
+			text += ", also " + name
+		}
+	}
+	return text
 }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -8,5 +8,5 @@
 // A Catalog is immutable and safe for concurrent use.
 //
 // The one rule: everything follows from the operations and the options only. The order of APIs and
-// operations, and earlier catalogs, have no effect.
+// operations has no effect. The options include the names that earlier catalogs published: an operation keeps its name when others come.
 package catalog

@@ -21,8 +21,15 @@ func setFormerNames(candidates []*candidate, o Options) {
 	}
 	settleAll(before, o.limit())
 	for i, c := range candidates {
-		if c.former = before[i].name; c.former == c.name {
-			c.former = ""
+		c.addFormer([]string{before[i].name})
+	}
+}
+
+// addFormer adds names that the tool had earlier.
+func (c *candidate) addFormer(names []string) {
+	for _, name := range names {
+		if name != c.name && !slices.Contains(c.former, name) {
+			c.former = append(c.former, name)
 		}
 	}
 }

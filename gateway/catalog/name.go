@@ -37,7 +37,8 @@ type candidate struct {
 	suffixed bool   // the name has a suffix because of a clash, its length, or loss
 	ordinal  int    // among those with equal hashes
 	name     string
-	former   string // the name in the previous release; "" if unchanged
+	byID     string   // the name of the operationId if name is a short one
+	former   []string // the other names that the tool had or would have, see Tool.Former
 
 	said, description string // for models: from the document, and with what distinguishes it
 }
@@ -66,6 +67,24 @@ type Clash struct {
 // the clashes only, so that no order can change it (S9). Clashes between APIs, which it returns,
 // depend on which of them could be read.
 func name(candidates []*candidate, o Options) (between []Clash) {
+	between = nameByID(candidates, o)
+	if o.Names == Short {
+		for _, c := range candidates {
+			c.byID, c.former, c.twin, c.lost = c.name, nil, "", false
+		}
+		between = nameShort(candidates, o)
+		for _, c := range candidates {
+			c.addFormer([]string{c.byID})
+		}
+	}
+	for _, c := range candidates {
+		c.addFormer(o.Published[keyOf(c)].Names)
+	}
+	return between
+}
+
+// nameByID gives every candidate the name that its operationId says, or else method and path.
+func nameByID(candidates []*candidate, o Options) (between []Clash) {
 	limit, prefixed := o.limit(), o.prefixed()
 	functions := functionsOf(candidates)
 	for _, c := range candidates {
@@ -192,10 +211,7 @@ func (c *candidate) yield() {
 // derive derives the full name: the configured one, the operation's id, or else method and path,
 // which also replace an id without letters.
 func (c *candidate) derive(prefixed bool) {
-	if name := sanitize(c.choice.Name); name != "" {
-		if c.full = name; strings.HasPrefix(c.choice.Name, "_") {
-			c.full = withLetter(name) // the configuration can also name a tool with a digit in front
-		}
+	if c.full = c.configuredName(); c.full != "" {
 		return
 	}
 	source := c.op.ID
@@ -212,6 +228,15 @@ func (c *candidate) derive(prefixed bool) {
 	c.full, c.lost, c.derived = withLetter(name), lost, text.NeedsLatin(source)
 	c.digit = c.full != name
 	c.renamed = c.renamed || c.derived || c.digit
+}
+
+// configuredName returns the name that a rule gives; "" if there is none.
+func (c *candidate) configuredName() string {
+	name := sanitize(c.choice.Name)
+	if strings.HasPrefix(c.choice.Name, "_") {
+		return withLetter(name) // the configuration can also name a tool with a digit in front
+	}
+	return name
 }
 
 // withLetter puts "_" before a name that begins with a digit: Gemini refuses the whole list otherwise (pains row 172).

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"sync/atomic"
 
 	"drawbridge/gateway/tokenizer"
@@ -40,9 +41,11 @@ type Tool struct {
 	Lost bool
 	// Digit reports that the name begins with "_" because a digit would be its first character.
 	Digit bool
-	// Former is the name that the previous release gave the tool, FormerAPI that of the API; "" if
-	// unchanged. Approvals are looked up by them for one release.
-	Former, FormerAPI string
+	// Former are other names of the tool: those under which it was published, that of the previous release, and with [Short] that of its
+	// operationId. Approvals are looked up by them, and calls as far as [Catalog.Renamed] returns the tool.
+	Former []string
+	// FormerAPI is the name that the previous release gave the API; "" if unchanged.
+	FormerAPI string
 
 	schemas    Schemas
 	structured bool // schemas has an output schema
@@ -108,9 +111,15 @@ func (c *candidate) annotations() Annotations {
 
 // names are the names of a tool, which other documents may change.
 type names struct {
-	name, wanted      string
-	lost, digit       bool
-	former, formerAPI string
+	name, wanted string
+	lost, digit  bool
+	former       []string
+	formerAPI    string
+}
+
+func (n names) equal(other names) bool {
+	return n.name == other.name && n.wanted == other.wanted && n.lost == other.lost && n.digit == other.digit &&
+		slices.Equal(n.former, other.former) && n.formerAPI == other.formerAPI
 }
 
 func (t *Tool) names() names { return names{t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI} }

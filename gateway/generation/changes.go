@@ -117,7 +117,7 @@ func (gen *Generation) knows(api, document string) bool {
 func (c *changes) heldBack() {
 	gen, old := c.next, c.old
 	if len(gen.RenamedApprovals) > 0 && (old == nil || !slices.Equal(gen.RenamedApprovals, old.RenamedApprovals)) {
-		c.log.Warn("tools are approved under former names, which the next release will not recognize: rewrite the file with \"drawbridge lock --config FILE\"",
+		c.log.Warn("tools are approved under former names: rewrite the file with \"drawbridge lock --config FILE\"",
 			"count", len(gen.RenamedApprovals), "tools", telemetry.LogNames(gen.RenamedApprovals))
 	}
 	reasonsOf := func(gen *Generation) (reasons []string) {

@@ -14,6 +14,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/authguard"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -34,6 +35,7 @@ type Deployment struct {
 	CallerWebhooks *task.CallerWebhooks
 
 	lock          *config.Lock        // approved tools; nil if approval is off
+	approvedNames catalog.Published   // the names of tools.lock
 	guardSettings *authguard.Settings // settings that Guard was made from
 	rates         admission.RequestRateLimits
 	conditions    map[string]*auth.Condition // compiled conditions of rules, by their text
@@ -84,6 +86,7 @@ func (p *Deployer) Deploy(c *config.Config, old *Deployment) (*Deployment, error
 	if d.lock, err = p.lockOf(c); err != nil {
 		errs = append(errs, err)
 	}
+	d.approvedNames = approvedNames(c)
 	if !p.Local {
 		d.CallerWebhooks = task.NewCallerWebhooks(c, before.CallerWebhooks, p.TracerProvider, p.Version)
 	}
@@ -144,6 +147,9 @@ func (d *Deployment) apiCount() int {
 	}
 	return len(d.APIs.Sources)
 }
+
+// keepsNames reports whether the names of tools depend on those that were published earlier.
+func (d *Deployment) keepsNames() bool { return d.Config.Tools.Names == config.NamesShort }
 
 // Tried reports whether every source has tried to load its document.
 func (d *Deployment) Tried() bool {

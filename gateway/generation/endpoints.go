@@ -66,6 +66,7 @@ func operations(plans map[string]*plan.Plan) map[string]call.Tool {
 // callEndpoint returns the view that calls have of an endpoint.
 func (gen *Generation) callEndpoint(name string, tools map[string]call.Tool, guard *auth.Guard) *call.Endpoint {
 	e := call.NewEndpoint(name, gen.Config, tools, guard)
+	e.Renamed = gen.Catalog.Renamed
 	e.Continuation, e.AllowsCallerWebhooks = gen.jobs, gen.callerWebhooks != nil
 	return e
 }

@@ -34,6 +34,8 @@ type Generation struct {
 	// Reports are the results of the operations, by API name.
 	Reports map[string]*report.API
 	Finder  *embedding.Finder // of tools
+	// Published are the short names of the tools of this generation and of those before it.
+	Published catalog.Published
 	// Updated is when the list of tools last changed.
 	Updated time.Time
 	// PromptFaults lists the reasons why prompts are not served, with their positions.
@@ -73,6 +75,8 @@ type Builder struct {
 	Tasks      *task.Tasks
 	Links      *mcp.SealedHandles // seals the URIs of responses that are read later
 	Embeddings *embedding.Embedder
+	// Published are the names under which tools were published before the first generation.
+	Published catalog.Published
 	// Handler returns the MCP handler of an endpoint.
 	Handler func(name, title, instructions string) http.Handler
 	Pace    *openapi.Pace
@@ -91,7 +95,14 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
 		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
 	}
-	gen.Set = plan.Compile(b.compileOptions(d, old))
+	earlier := b.Published
+	if old != nil {
+		earlier = old.Published
+	}
+	gen.Set = plan.Compile(b.compileOptions(d, old, earlier))
+	if gen.Published = earlier; d.keepsNames() {
+		gen.Published = earlier.With(gen.Catalog)
+	}
 	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
 	tools := map[string][]*catalog.Tool{} // by API
 	for _, t := range gen.Catalog.All() {
@@ -128,11 +139,15 @@ func (gen *Generation) Access(p *plan.Plan) *admin.ToolAccess {
 	return (&report.AccessReporter{Config: gen.Config, Entries: gen.Entries, HasGuard: gen.Main.Guard != nil}).Access(p)
 }
 
-// compileOptions returns the parameters of the compilation of a deployment's plans; old is the generation before, if any.
-func (b *Builder) compileOptions(d *Deployment, old *Generation) plan.Options {
+// compileOptions returns the parameters of the compilation of a deployment's plans; old is the generation before, if any, and earlier are
+// the names that tools had.
+func (b *Builder) compileOptions(d *Deployment, old *Generation, earlier catalog.Published) plan.Options {
 	o := plan.Options{
-		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
+		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, Published: earlier, GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
 		Pace: b.Pace, Metrics: b.Metrics, Logger: b.Log,
+	}
+	if d.keepsNames() {
+		o.Published = earlier.Under(d.approvedNames)
 	}
 	if old != nil {
 		o.Before = old.Set

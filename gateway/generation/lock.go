@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"drawbridge/config"
+	"drawbridge/gateway/catalog"
 )
 
 // lockOf reads tools.lock; nil if approval is off.
@@ -25,6 +26,23 @@ func (p *Deployer) lockOf(c *config.Config) (*config.Lock, error) {
 		return nil, c.Wrong("tools.lock", err)
 	}
 	return l, nil
+}
+
+// approvedNames returns the names in tools.lock, which tools keep; none if there is no file that can be read. The command that writes the
+// file needs them, too.
+func approvedNames(c *config.Config) catalog.Published {
+	if c.Tools.Lock == "" {
+		return nil
+	}
+	l, err := config.ReadLock(c.Tools.Lock.String())
+	if err != nil {
+		return nil // lockOf reports it
+	}
+	names := catalog.Published{}
+	for _, t := range l.Tools() {
+		names[catalog.OperationKey{API: t.API, Method: t.Method, Path: t.Path}] = catalog.PublishedNames{Names: []string{t.Name}}
+	}
+	return names
 }
 
 // LockedTools returns the lock entries that would approve the tools of the generation.

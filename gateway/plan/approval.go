@@ -31,9 +31,9 @@ func approve(o *Options, tools *catalog.Catalog) (approved *catalog.Catalog, a a
 		}
 	}
 	approved = tools.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, sources[t.API], t)
+		approval, why := approvalOf(l, sources[t.API], t)
 		if why == "" {
-			if was := formerlyApproved(l, t); was != "" {
+			if was := formerlyApproved(approval, t); was != "" {
 				a.renamed = append(a.renamed, was)
 			}
 			return true
@@ -45,26 +45,24 @@ func approve(o *Options, tools *catalog.Catalog) (approved *catalog.Catalog, a a
 	return approved, a
 }
 
-// unapproved returns the reason why a tool is held back; "" if it is approved.
-func unapproved(l *config.Lock, s *source.Source, t *catalog.Tool) string {
+// approvalOf returns the approval of a tool, or the reason why it is held back.
+func approvalOf(l *config.Lock, s *source.Source, t *catalog.Tool) (approved config.LockedTool, why string) {
 	now := s.LockedTool(t)
 	approved, ok := l.Approval(now)
 	if !ok {
-		return "the tool " + t.Name + " is new"
+		return approved, "the tool " + t.Name + " is new"
 	}
 	if differs := now.Differs(approved); len(differs) > 0 {
-		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
+		return approved, "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
 	}
-	return ""
+	return approved, ""
 }
 
-// formerlyApproved describes the names of the previous release under which a tool is approved; "" if it is approved
-// under its current names.
-func formerlyApproved(l *config.Lock, t *catalog.Tool) string {
-	approved, ok := l.Of(t.Name)
+// formerlyApproved describes the former names under which a tool is approved; "" if it is approved under its current names.
+func formerlyApproved(approved config.LockedTool, t *catalog.Tool) string {
 	switch {
-	case !ok:
-		return t.Former + " is now " + t.Name
+	case approved.Name != t.Name:
+		return approved.Name + " is now " + t.Name
 	case approved.API != t.API:
 		return t.Name + " of " + approved.API + " is now of " + t.API
 	}

@@ -145,6 +145,7 @@ func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog 
 			}})
 	}
 	return catalog.Build(apis, catalog.Options{
+		Names: names(o.Config.Tools.Names), Published: o.Published,
 		Prefix: prefix(o.Config.Tools.Prefix), APIs: o.Count, MaxName: o.Config.Tools.MaxName, Pace: o.Pace,
 		Reserved: config.ReservedToolNames(),
 	})
@@ -186,6 +187,13 @@ func callerOperation(op *openapi.Operation, j *job.Definition, key *IdempotencyK
 		return j.Callback.Given
 	}
 	return op
+}
+
+func names(n config.Names) catalog.Names {
+	if n == config.NamesShort {
+		return catalog.Short
+	}
+	return catalog.ByID
 }
 
 func prefix(p config.Prefix) catalog.Prefix {

@@ -5,6 +5,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
@@ -27,6 +28,8 @@ type Options struct {
 	DefaultScopes []string
 	// Lock holds the approved tools; nil if approval is off.
 	Lock *config.Lock
+	// Published are the names under which operations were published earlier.
+	Published catalog.Published
 	// Before is the compilation before this one; nil if there is none. The plans of sources that have not changed since are
 	// taken over. Metrics and GuessedJob are the same in all compilations.
 	Before *Set
