@@ -54,7 +54,7 @@ func TestSearch(t *testing.T) {
 	x := New(tools, nil)
 	for line := range strings.Lines(queries) {
 		text, want, _ := strings.Cut(strings.TrimSpace(line), "=>")
-		hits := x.Search(Query{Text: text, Limit: 3})
+		hits := x.Search(Query{Text: text, Limit: 3}).Hits
 		first := ""
 		if len(hits) > 0 {
 			first = tools[hits[0].Tool].Name
@@ -77,17 +77,17 @@ func TestSearchIsDeterministic(t *testing.T) {
 	first, second := New(tools, nil), New(backward, nil)
 	for line := range strings.Lines(queries) {
 		var names []string
-		for _, hit := range first.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range first.Search(Query{Text: line, Limit: 10}).Hits {
 			names = append(names, tools[hit.Tool].Name)
 		}
 		var others []string
-		for _, hit := range second.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range second.Search(Query{Text: line, Limit: 10}).Hits {
 			others = append(others, backward[hit.Tool].Name)
 		}
 		if !slices.Equal(names, others) {
 			t.Errorf("%s finds %q, and %q if the tools are added in another order", line, names, others)
 		}
-		hits := first.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }})
+		hits := first.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }}).Hits
 		for _, hit := range hits {
 			if tools[hit.Tool].Method != "GET" {
 				t.Errorf("%s finds %s, which is not allowed", line, tools[hit.Tool].Name)
@@ -102,11 +102,11 @@ func TestScratchIsClean(t *testing.T) {
 	x := New(tools, nil)
 	want := map[string][]Hit{}
 	for line := range strings.Lines(queries) {
-		want[line] = New(tools, nil).Search(Query{Text: line, Limit: 5})
+		want[line] = New(tools, nil).Search(Query{Text: line, Limit: 5}).Hits
 	}
 	for range 3 {
 		for line, hits := range want {
-			if got := x.Search(Query{Text: line, Limit: 5}); !slices.Equal(got, hits) {
+			if got := x.Search(Query{Text: line, Limit: 5}).Hits; !slices.Equal(got, hits) {
 				t.Fatalf("%s: %v, want %v", line, got, hits)
 			}
 		}
@@ -114,7 +114,7 @@ func TestScratchIsClean(t *testing.T) {
 }
 
 func TestNoTools(t *testing.T) {
-	if hits := New(nil, nil).Search(Query{Text: "orders of Ann", Limit: 8}); len(hits) != 0 {
+	if hits := New(nil, nil).Search(Query{Text: "orders of Ann", Limit: 8}).Hits; len(hits) != 0 {
 		t.Errorf("found %v", hits)
 	}
 }
@@ -141,7 +141,7 @@ func FuzzSearch(f *testing.F) {
 	}
 	f.Add("\xff\xfe 東 \u0301 'A' \"\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		hits := x.Search(Query{Text: text, Limit: 5})
+		hits := x.Search(Query{Text: text, Limit: 5}).Hits
 		if len(hits) > 5 {
 			t.Fatalf("%d hits", len(hits))
 		}

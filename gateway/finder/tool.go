@@ -12,7 +12,9 @@ type Tool struct {
 	Method, Path string
 	// Summary and Description are plain text.
 	Summary, Description string
-	Tags                 []string
+	// Configured has the texts that the operator has set. They are indexed beside those of the document.
+	Configured Configured
+	Tags       []string
 	// Parameters are the names of arguments and of properties of the body, Explained their descriptions.
 	Parameters, Explained []string
 	// Properties are the names of properties in the response.
@@ -20,6 +22,9 @@ type Tool struct {
 	// Values are the values of enums in the arguments.
 	Values []string
 }
+
+// Configured are the name, title and description that an operator has set.
+type Configured struct{ Name, Title, Description string }
 
 // field is a part of a tool with a weight of its own.
 type field uint8
@@ -59,13 +64,13 @@ func (t *Tool) texts(f field) []string {
 	switch f {
 	case fieldName:
 		if t.ID != "" {
-			return []string{t.ID}
+			return []string{t.ID, t.Configured.Name}
 		}
 		return []string{t.Name}
 	case fieldSummary:
-		return []string{t.Summary}
+		return []string{t.Summary, t.Configured.Title}
 	case fieldDescription:
-		return []string{prefix(t.Description, maxDescription)}
+		return []string{prefix(t.Description, maxDescription), prefix(t.Configured.Description, maxDescription)}
 	case fieldPath:
 		return t.segments()
 	case fieldTag:

@@ -1,10 +1,12 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"drawbridge/gateway/catalog"
 )
@@ -27,6 +29,11 @@ func (o options) halved(queries []query) []query {
 	})
 }
 
+// everyday has requests that no API of these documents answers, one a line.
+//
+//go:embed testdata/unanswerable.txt
+var everyday string
+
 // acrossDocuments are the documents of across.jsonl by the names of their APIs.
 var acrossDocuments = []struct{ api, file string }{
 	{"github", "big/github.json"},
@@ -44,6 +51,9 @@ func runAcross(dir, specs string, o options, v *vectors) error {
 	queries, err := readQueries(filepath.Join(dir, "across.jsonl"))
 	if err != nil {
 		return err
+	}
+	for text := range strings.Lines(everyday) {
+		queries = append(queries, query{Set: "everyday", Query: strings.TrimSpace(text)})
 	}
 	queries = o.halved(queries)
 	apis := make([]catalog.API, len(acrossDocuments))

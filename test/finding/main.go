@@ -76,7 +76,7 @@ func (q *query) api() string { return cmp.Or(q.API, strings.TrimSuffix(q.Documen
 
 // searched is an index with the tools that it was made of.
 type searched struct {
-	find  func(q finder.Query) []finder.Hit
+	find  func(q finder.Query) finder.Result
 	tools []*catalog.Tool
 }
 
@@ -123,16 +123,20 @@ func ask(queries []query, of func(*query) *searched, o options) {
 		}
 		s := of(&q)
 		began := time.Now()
-		hits := s.find(finder.Query{Text: q.Query, Limit: 100})
+		found := s.find(finder.Query{Text: q.Query, Limit: 100})
+		hits := found.Hits
 		r.times = append(r.times, time.Since(began))
-		rank := rankOf(s, hits, &q)
+		rank := rankOf(s, found, &q)
 		r.add(rank)
+		if found.Weak {
+			r.weak++
+		}
 		if q.Set == o.misses && (rank == 0 || rank > 5) {
 			printMiss(s, hits, &q, rank)
 		}
 	}
-	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | median time | p99 |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | weak | median time | p99 |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, set := range order {
 		results[set].print(set)
 	}
@@ -220,10 +224,13 @@ func compile(file, name string, overlays []string) (catalog.API, error) {
 }
 
 // rankOf returns the rank of the first right tool; 0 if none was found.
-func rankOf(s *searched, hits []finder.Hit, q *query) int {
-	for i, hit := range hits {
-		t := s.tools[hit.Tool]
-		if t.API == q.api() && slices.Contains(q.Gold, [2]string{t.Method, t.Path}) {
+func rankOf(s *searched, found finder.Result, q *query) int {
+	isRight := func(tool int) bool {
+		t := s.tools[tool]
+		return t.API == q.api() && slices.Contains(q.Gold, [2]string{t.Method, t.Path})
+	}
+	for i, hit := range found.Hits {
+		if isRight(hit.Tool) || slices.ContainsFunc(found.Twins[hit.Tool], isRight) {
 			return i + 1
 		}
 	}
@@ -241,6 +248,7 @@ func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
 // result counts the ranks of a set.
 type result struct {
 	queries, first, third, fifth, tenth int
+	weak                                int // answers that say that nothing fits well
 	reciprocal                          float64
 	times                               []time.Duration
 }
@@ -264,6 +272,6 @@ func (r *result) add(rank int) {
 func (r *result) print(set string) {
 	share := func(n int) float64 { return float64(n) / float64(r.queries) }
 	slices.Sort(r.times)
-	fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %v | %v |\n", set, r.queries, share(r.first), share(r.third), share(r.fifth), share(r.tenth),
-		r.reciprocal/float64(r.queries), r.times[len(r.times)/2].Round(time.Microsecond), r.times[len(r.times)*99/100].Round(time.Microsecond))
+	fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %v | %v |\n", set, r.queries, share(r.first), share(r.third), share(r.fifth), share(r.tenth),
+		r.reciprocal/float64(r.queries), share(r.weak), r.times[len(r.times)/2].Round(time.Microsecond), r.times[len(r.times)*99/100].Round(time.Microsecond))
 }

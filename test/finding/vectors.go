@@ -57,9 +57,11 @@ func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 	}
 	f.Index()
 	if v.by == "both" {
-		return &searched{func(q finder.Query) []finder.Hit { return f.Find(context.Background(), q) }, tools}, nil
+		return &searched{func(q finder.Query) finder.Result { return f.Find(context.Background(), q) }, tools}, nil
 	}
-	return &searched{func(q finder.Query) []finder.Hit { return f.FindByVectors(context.Background(), q) }, tools}, nil
+	return &searched{func(q finder.Query) finder.Result {
+		return finder.Result{Hits: f.FindByVectors(context.Background(), q)}
+	}, tools}, nil
 }
 
 // check returns an error if queries had no vectors: the ranks are not those that were asked for then.
