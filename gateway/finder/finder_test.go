@@ -27,7 +27,13 @@ func archive(t testing.TB, name string) map[string]string {
 
 func shop(t testing.TB) (tools []Tool, queries string) {
 	t.Helper()
-	files := archive(t, "orders.txtar")
+	return toolsOf(t, "orders.txtar")
+}
+
+// toolsOf returns the tools and queries of a case.
+func toolsOf(t testing.TB, name string) (tools []Tool, queries string) {
+	t.Helper()
+	files := archive(t, name)
 	for line := range strings.Lines(files["tools"]) {
 		var tool Tool
 		if err := json.Unmarshal([]byte(line), &tool); err != nil {
@@ -63,6 +69,49 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q: %q is first, want %q", text, first, strings.TrimSpace(want))
 			for _, hit := range hits {
 				t.Logf("  %.2f %s", hit.Score, tools[hit.Tool].Name)
+			}
+		}
+	}
+}
+
+// TestKinds checks the first hits of queries, their twins, and whether the match is weak.
+func TestKinds(t *testing.T) {
+	tools, queries := toolsOf(t, "kinds.txtar")
+	x := New(tools, nil)
+	for line := range strings.Lines(queries) {
+		text, want, _ := strings.Cut(strings.TrimSpace(line), " => ")
+		r := x.Search(Query{Text: text, Limit: 5})
+		if want == "?" {
+			if !r.Weak {
+				t.Errorf("%q fits %v", text, tools[r.Hits[0].Tool].Name)
+			}
+			continue
+		}
+		if r.Weak || len(r.Unmet) > 0 {
+			t.Errorf("%q: nothing fits %q well", text, r.Unmet)
+		}
+		var got []string
+		for _, hit := range r.Hits[:min(len(r.Hits), 1+strings.Count(want, ","))] {
+			name := tools[hit.Tool].Name
+			for _, twin := range r.Twins[hit.Tool] {
+				name += " + " + tools[twin].Name
+			}
+			got = append(got, name)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q finds %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestNames checks that a name finds its tool first, however it is written.
+func TestNames(t *testing.T) {
+	tools := many(2000)
+	x := New(tools, nil)
+	for i := range tools {
+		for _, name := range []string{tools[i].Name, strings.ToUpper(tools[i].Name), strings.ReplaceAll(tools[i].Name, "_", " "), "what does `" + tools[i].Name + "` return?"} {
+			if hits := x.Search(Query{Text: name, Limit: 1}).Hits; len(hits) == 0 || hits[0].Tool != i || !hits[0].Exact {
+				t.Fatalf("%q finds %v, want %d", name, hits, i)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ const (
 	// judged is the number of the best hits of which one must fit well.
 	judged = 5
 	// enough is the share of a query's words that a tool must have to fit well.
-	enough = 0.56
+	enough = 0.6
 	// maxWanted is the number of words, by their weights, of which a share is wanted: a tool has few words of a long query.
 	maxWanted = 2
 	// verbShare is what a verb counts: every API has tools that create, list and delete.

@@ -25,10 +25,11 @@ type queryTerm struct {
 
 // queryWord is a word of the query that has a meaning.
 type queryWord struct {
-	weight float64
-	known  bool // a tool has it
-	verb   bool // it asks for an action
-	name   bool // it looks like the name of one thing, such as Ann or 7421
+	weight  float64
+	known   bool // a tool has it
+	verb    bool // it asks for an action
+	purpose bool // it is in a clause of purpose
+	name    bool // it looks like the name of one thing, such as Ann or 7421
 }
 
 // parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits
@@ -58,7 +59,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				p.intent.read(n, stem)
 			}
 			n++
-			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, name: at > 0 && capitalized(token) || strings.ContainsAny(token, notWords)})
+			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, purpose: c.purpose, name: at > 0 && capitalized(token) || strings.ContainsAny(token, notWords)})
 			id := x.lookUp(p, word, weight, s)
 			if id < 0 && guesses < maxGuesses {
 				guesses++

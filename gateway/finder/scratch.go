@@ -31,7 +31,7 @@ func newScratch(tools, terms int) *scratch {
 func (s *scratch) begin(p *parsed) {
 	s.query = p
 	for _, t := range p.terms {
-		s.inQuery[t.id] = true
+		s.inQuery[t.id] = !p.words[t.word].purpose
 	}
 }
 

@@ -35,7 +35,7 @@ const (
 	// decay reduces the weight of later words: the first ones name the subject, and the last the purpose.
 	decay = 0.04
 	// purposeWeight is the weight of the words of a clause of purpose.
-	purposeWeight = 0.6
+	purposeWeight = 0.4
 	// apiFactor is the factor of the tools of an API that the query names.
 	apiFactor = 1.5
 	// synonymWeight is the weight of a word's synonyms.

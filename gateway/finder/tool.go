@@ -1,5 +1,7 @@
 package finder
 
+import "strings"
+
 // Tool holds the indexed texts of a tool. Texts may be empty and lists nil; they are read once and not kept.
 type Tool struct {
 	// Name is the name that clients call the tool by. It breaks ties between equal scores.
@@ -55,6 +57,9 @@ const (
 	// purpose of a tool, and the rest its exceptions.
 	maxDescription = 600
 	maxExplained   = 1500
+	// maxSummary limits, in bytes, how much of a description counts as a summary: of one that the operator has set, or of
+	// the first sentence of the document's if there is no summary.
+	maxSummary = 300
 	// maxFrequency is the number of occurrences beyond which a word adds nothing.
 	maxFrequency = 3
 )
@@ -68,9 +73,13 @@ func (t *Tool) texts(f field) []string {
 		}
 		return []string{t.Name}
 	case fieldSummary:
-		return []string{t.Summary, t.Configured.Title}
+		summary := t.Summary
+		if summary == "" {
+			summary, _, _ = strings.Cut(prefix(t.Description, maxSummary), ". ")
+		}
+		return []string{summary, t.Configured.Title, prefix(t.Configured.Description, maxSummary)}
 	case fieldDescription:
-		return []string{prefix(t.Description, maxDescription), prefix(t.Configured.Description, maxDescription)}
+		return []string{prefix(t.Description, maxDescription)}
 	case fieldPath:
 		return t.segments()
 	case fieldTag:

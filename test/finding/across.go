@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/finder"
 )
 
 // Halves of the queries, by a hash of their text.
@@ -69,5 +70,20 @@ func runAcross(dir, specs string, o options, v *vectors) error {
 	}
 	fmt.Printf("%d tools of %d APIs\n\n", len(tools), len(acrossDocuments))
 	ask(queries, func(*query) *searched { return s }, o)
+	printNames(s)
 	return v.check(len(queries))
+}
+
+// printNames prints how often the name of a tool finds it first.
+func printNames(s *searched) {
+	if s.byName == nil {
+		return
+	}
+	first := 0
+	for i, t := range s.tools {
+		if r := s.byName(finder.Query{Text: t.Name, Limit: 1}); len(r.Hits) > 0 && (r.Hits[0].Tool == i || slices.Contains(r.Twins[r.Hits[0].Tool], i)) {
+			first++
+		}
+	}
+	fmt.Printf("\n%d of %d names find their tool first\n", first, len(s.tools))
 }

@@ -78,6 +78,8 @@ func (q *query) api() string { return cmp.Or(q.API, strings.TrimSuffix(q.Documen
 type searched struct {
 	find  func(q finder.Query) finder.Result
 	tools []*catalog.Tool
+	// byName finds by words alone, without the delay of vectors.
+	byName func(q finder.Query) finder.Result
 }
 
 // options are what the flags say.
