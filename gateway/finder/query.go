@@ -65,7 +65,11 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				guesses++
 				x.guess(p, stem, guessWeight*weight, s)
 			}
-			x.addSynonyms(p, stem, weight, s)
+			of := synonymWeight
+			if id < 0 {
+				of = unknownSynonymWeight
+			}
+			x.addSynonyms(p, stem, of*weight, s)
 			if id >= 0 {
 				known = true
 				p.words[len(p.words)-1].known = true
@@ -113,11 +117,11 @@ func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32
 	return first
 }
 
-// addSynonyms adds the synonyms of a word that are known.
+// addSynonyms adds the synonyms of a word that are known, with a weight.
 func (x *Index) addSynonyms(p *parsed, stem string, weight float64, s *scratch) {
 	for _, other := range synonymsOf[stem] {
 		if id, ok := x.terms[other]; ok && x.occurs(id, s) {
-			p.add(id, synonymWeight*weight, false)
+			p.add(id, weight, false)
 		}
 	}
 }

@@ -35,11 +35,11 @@ const (
 	// decay reduces the weight of later words: the first ones name the subject, and the last the purpose.
 	decay = 0.04
 	// purposeWeight is the weight of the words of a clause of purpose.
-	purposeWeight = 0.4
+	purposeWeight = 0.6
 	// apiFactor is the factor of the tools of an API that the query names.
 	apiFactor = 1.5
-	// synonymWeight is the weight of a word's synonyms.
-	synonymWeight = 0.3
+	// synonymWeight is the weight of the synonyms of a word, unknownSynonymWeight that of a word that no tool has.
+	synonymWeight, unknownSynonymWeight = 0.15, 0.4
 )
 
 // maxFactor is the maximum boost by the method and the path.

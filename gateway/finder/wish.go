@@ -30,5 +30,5 @@ func wishes(text string) []string {
 
 // separated replaces the words between two wishes by a semicolon.
 func separated(text string) string {
-	return strings.NewReplacer(" and then ", ";", ", then ", ";", " as well as ", ";").Replace(text)
+	return strings.NewReplacer(" and then ", ";", ", then ", ";").Replace(text)
 }

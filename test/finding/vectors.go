@@ -59,9 +59,9 @@ func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 	if v.by == "both" {
 		return &searched{find: func(q finder.Query) finder.Result { return f.Find(context.Background(), q) }, byName: f.Index().Search, tools: tools}, nil
 	}
-	return &searched{func(q finder.Query) finder.Result {
+	return &searched{find: func(q finder.Query) finder.Result {
 		return finder.Result{Hits: f.FindByVectors(context.Background(), q)}
-	}, tools}, nil
+	}, tools: tools}, nil
 }
 
 // check returns an error if queries had no vectors: the ranks are not those that were asked for then.
