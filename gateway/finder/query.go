@@ -66,8 +66,8 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				x.guess(p, stem, guessWeight*weight, s)
 			}
 			of := synonymWeight
-			if id < 0 {
-				of = unknownSynonymWeight
+			if id >= 0 {
+				of = knownSynonymWeight
 			}
 			x.addSynonyms(p, stem, of*weight, s)
 			if id >= 0 {

@@ -38,8 +38,9 @@ const (
 	purposeWeight = 0.6
 	// apiFactor is the factor of the tools of an API that the query names.
 	apiFactor = 1.5
-	// synonymWeight is the weight of the synonyms of a word, unknownSynonymWeight that of a word that no tool has.
-	synonymWeight, unknownSynonymWeight = 0.15, 0.4
+	// synonymWeight is the weight of the synonyms of a word that no tool has. Those of other words have nearly none: they
+	// only count for the last segment of the path, and for whether a tool fits well.
+	synonymWeight, knownSynonymWeight = 0.4, 0.05
 )
 
 // maxFactor is the maximum boost by the method and the path.

@@ -3,7 +3,7 @@ package finder
 import "strings"
 
 // synonyms are groups of words that people use for the same thing of an API, one group a line. A word of a query also
-// finds the others of its groups, with synonymWeight. They are of everyday speech and of software in general, and of no
+// finds the others of its groups, with less weight. They are of everyday speech and of software in general, and of no
 // API: words of one API belong into an overlay.
 const synonyms = `
 app application
