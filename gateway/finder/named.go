@@ -91,7 +91,7 @@ func looksLikeName(token string) bool {
 	return false
 }
 
-// apiNames returns the names of the APIs, joined to one lower-case word each.
+// joined returns the words of the name of an API as one lower-case word.
 func joined(name string) string {
 	var b strings.Builder
 	words(name, func(word string) { b.WriteString(word) })
