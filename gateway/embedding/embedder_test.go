@@ -319,3 +319,17 @@ func TestCanceled(t *testing.T) {
 		t.Error("the server is not asked any more")
 	}
 }
+
+// TestIndexIsReady checks that the index of words of changed tools is there before they are served if tools were searched
+// before, and is not built if they were not.
+func TestIndexIsReady(t *testing.T) {
+	e := newFixture(t, t.TempDir())
+	first, second := e.NewFinder(nil, tools(shop...)), e.NewFinder(nil, tools(shop...))
+	if first.used.Load() || second.used.Load() {
+		t.Error("an index was built, though nothing was searched")
+	}
+	second.Find(t.Context(), query("order", 3))
+	if third := e.NewFinder(nil, tools(shop...)); !third.used.Load() {
+		t.Error("the index is not built")
+	}
+}
