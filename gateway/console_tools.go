@@ -32,7 +32,7 @@ func (s toolSet) Lookup(name string) *catalog.Tool { return s.gen.Catalog.Lookup
 // Find implements [console.ToolSet].
 func (s toolSet) Find(ctx context.Context, query string, limit int, allowed func(*catalog.Tool) bool) []*catalog.Tool {
 	all := s.All()
-	hits := s.gen.Finder.Find(ctx, finder.Query{Text: query, Limit: limit, Allowed: func(i int) bool { return allowed(all[i]) }})
+	hits := s.gen.Finder.Find(ctx, finder.Query{Text: query, Limit: limit, Allowed: func(i int) bool { return allowed(all[i]) }}).Hits
 	found := make([]*catalog.Tool, len(hits))
 	for i, hit := range hits {
 		found[i] = all[hit.Tool]

@@ -22,7 +22,7 @@ type Tools struct {
 // New returns tools whose calls are counted in m.
 func New(m *telemetry.Metrics) *Tools {
 	t := &Tools{metrics: m, calls: map[string]*telemetry.CallMetrics{}}
-	for _, definition := range toolsearch.Listed(nil) {
+	for _, definition := range toolsearch.Listed(nil, nil) {
 		t.calls[definition.Name] = m.OwnCall(definition.Name)
 	}
 	return t

@@ -27,6 +27,8 @@ type Tool struct {
 	Method, Path string
 	// Document has the texts of the API's document, of which Title and Description are made.
 	Document Document
+	// Configured has the texts that the configuration sets instead.
+	Configured Texts
 	// Operation is the operation that the tool is; nil for a tool of another kind. It is for what is about operations, such as
 	// their plans, reports and approval.
 	Operation *openapi.Operation
@@ -63,8 +65,9 @@ func newTool(c *candidate) *Tool {
 	t := &Tool{
 		Title: title(op, c.choice), Description: c.description, Said: c.said, API: c.api, Annotations: c.annotations(),
 		Tags: op.Tags, Deprecated: op.Deprecated, Method: op.Method, Path: op.Path, Operation: op,
-		Document: Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
-		Hidden:   c.choice.Hidden, Shapeless: c.choice.Shapeless, schemas: shown, structured: shown.Output != nil,
+		Document:   Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
+		Configured: Texts{Name: c.choice.Name, Title: c.choice.Title, Description: c.choice.Description},
+		Hidden:     c.choice.Hidden, Shapeless: c.choice.Shapeless, schemas: shown, structured: shown.Output != nil,
 	}
 	names := c.names()
 	t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.digit, names.former, names.formerAPI
@@ -72,6 +75,9 @@ func newTool(c *candidate) *Tool {
 	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
 	return t
 }
+
+// Texts are the texts of an operation that the configuration sets; they are empty where those of the document apply.
+type Texts struct{ Name, Title, Description string }
 
 // Definition is what a tool that is no operation says of itself. All texts but Output are required.
 type Definition struct {

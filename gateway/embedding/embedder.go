@@ -48,6 +48,7 @@ type Embedder struct {
 	mu     sync.Mutex
 	model  *model  // of the newest finder; nil if tools are ranked by words alone
 	newest *Finder // nil if its vectors need not be made
+	before *Finder // that NewFinder returned last
 	wake   chan struct{}
 }
 
@@ -61,9 +62,13 @@ func New(o Options) *Embedder {
 }
 
 // NewFinder returns the finder of the tools of a catalog, which ranks by words alone if c is nil. It reuses the vectors
-// of an earlier finder with the same settings; [Embedder.Run] makes the missing ones.
+// of an earlier finder with the same settings; [Embedder.Run] makes the missing ones. If the finder before has searched,
+// the index of words is built before NewFinder returns.
 func (e *Embedder) NewFinder(c *config.Embeddings, tools []*catalog.Tool) *Finder {
 	f := &Finder{tools: tools, index: once(tools, e.o.Pause), embedder: e}
+	if e.replace(f) {
+		f.Index()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if old := e.model; old != nil && (c == nil || !reflect.DeepEqual(old.settings, *c)) {
@@ -81,6 +86,15 @@ func (e *Embedder) NewFinder(c *config.Embeddings, tools []*catalog.Tool) *Finde
 	e.newest = f
 	signal.Raise(e.wake)
 	return f
+}
+
+// replace makes f the finder that was returned last, and reports whether the one before has searched.
+func (e *Embedder) replace(f *Finder) (searched bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	searched = e.before != nil && e.before.used.Load()
+	e.before = f
+	return searched
 }
 
 const (

@@ -23,7 +23,7 @@ var shop = []string{"List orders", "Cancel an order", "Show the stock of an arti
 // first returns the summary of the best tool; "" if there is none.
 func first(t *testing.T, f *Finder, text string) string {
 	t.Helper()
-	found := f.Find(t.Context(), finder.Query{Text: text, Limit: 3})
+	found := f.Find(t.Context(), finder.Query{Text: text, Limit: 3}).Hits
 	if len(found) == 0 {
 		return ""
 	}
@@ -35,7 +35,7 @@ func first(t *testing.T, f *Finder, text string) string {
 func TestFind(t *testing.T) {
 	s, e := newServer(t), newFixture(t, t.TempDir())
 	f := e.NewFinder(settings(t, s.URL, "abc"), tools(shop...))
-	if got := first(t, f, "purchases"); got != "" {
+	if got := first(t, f, "acquisitions"); got != "" {
 		t.Errorf("by words alone: %q", got)
 	}
 	if e.count("queries", "none") != 1 || e.count("tools", "embedded") != 0 {
@@ -47,16 +47,16 @@ func TestFind(t *testing.T) {
 	if e.count("tools", "embedded") != 4 || e.count("tools", "missing") != 0 || e.count("batches", "ok") != 1 {
 		t.Error("the tools are not counted")
 	}
-	if got := first(t, f, "purchases"); got != "List orders" {
+	if got := first(t, f, "acquisitions"); got != "List orders" {
 		t.Errorf("%q", got)
 	}
-	if found := f.Find(t.Context(), finder.Query{Text: "purchases", Limit: 9, Allowed: func(tool int) bool { return tool > 1 }}); len(found) != 2 {
+	if found := f.Find(t.Context(), finder.Query{Text: "acquisitions", Limit: 9, Allowed: func(tool int) bool { return tool > 1 }}).Hits; len(found) != 2 {
 		t.Errorf("%v are found of the two that may be", found)
 	}
 	if e.count("queries", "ok") != 2 {
 		t.Error("the queries are not counted")
 	}
-	if want := `POST /v1/embeddings {"model":"test","input":["purchases"],"encoding_format":"float"}`; s.bodies[1] != want || s.headers[1].Get("Authorization") != "Bearer abc" {
+	if want := `POST /v1/embeddings {"model":"test","input":["acquisitions"],"encoding_format":"float"}`; s.bodies[1] != want || s.headers[1].Get("Authorization") != "Bearer abc" {
 		t.Errorf("%s, %s", s.bodies[1], s.headers[1])
 	}
 	requests, _ := s.received()
@@ -67,7 +67,7 @@ func TestFind(t *testing.T) {
 	if now, _ := s.received(); now != requests+1 || g.Embedded() != 4 {
 		t.Errorf("%d more requests, %d vectors", now-requests, g.Embedded())
 	}
-	if strings.Contains(e.log.String(), "purchases") || strings.Contains(e.log.String(), "abc") {
+	if strings.Contains(e.log.String(), "acquisitions") || strings.Contains(e.log.String(), "abc") {
 		t.Error("a query or the token is logged: " + e.log.String())
 	}
 }
@@ -77,7 +77,7 @@ func TestWordsAlone(t *testing.T) {
 	e := newFixture(t, "")
 	for _, f := range []*Finder{e.NewFinder(nil, tools(shop...)), e.NewFinder(settings(t, "http://127.0.0.1:1", ""), tools(shop...))} {
 		q := finder.Query{Text: "order of a customer", Limit: 3}
-		if got, want := f.Find(t.Context(), q), f.Index().Search(q); fmt.Sprint(got) != fmt.Sprint(want) || len(got) != 3 {
+		if got, want := f.Find(t.Context(), q).Hits, f.Index().Search(q).Hits; fmt.Sprint(got) != fmt.Sprint(want) || len(got) != 3 {
 			t.Errorf("%v, want %v", got, want)
 		}
 		if f.model != nil {
@@ -219,7 +219,7 @@ func TestBadServer(t *testing.T) {
 			s.answers(tt.answer)
 			q := finder.Query{Text: "unheard-of order", Limit: 3}
 			for range failuresToPause + 2 {
-				if got, want := f.Find(t.Context(), q), f.Index().Search(q); fmt.Sprint(got) != fmt.Sprint(want) {
+				if got, want := f.Find(t.Context(), q).Hits, f.Index().Search(q).Hits; fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%v, want %v", got, want)
 				}
 			}
@@ -315,7 +315,21 @@ func TestCanceled(t *testing.T) {
 	for range failuresToPause + 1 {
 		f.Find(ctx, query("order", 3))
 	}
-	if s.answers(nil); e.count("queries", "canceled") != failuresToPause+1 || first(t, f, "purchases") != "List orders" {
+	if s.answers(nil); e.count("queries", "canceled") != failuresToPause+1 || first(t, f, "acquisitions") != "List orders" {
 		t.Error("the server is not asked any more")
+	}
+}
+
+// TestIndexIsReady checks that the index of words of changed tools is there before they are served if tools were searched
+// before, and is not built if they were not.
+func TestIndexIsReady(t *testing.T) {
+	e := newFixture(t, t.TempDir())
+	first, second := e.NewFinder(nil, tools(shop...)), e.NewFinder(nil, tools(shop...))
+	if first.used.Load() || second.used.Load() {
+		t.Error("an index was built, though nothing was searched")
+	}
+	second.Find(t.Context(), query("order", 3))
+	if third := e.NewFinder(nil, tools(shop...)); !third.used.Load() {
+		t.Error("the index is not built")
 	}
 }

@@ -16,6 +16,9 @@ import (
 // maxRejected is the number of rejected texts after which the rest is not tried: the fault is then not in the texts.
 const maxRejected = 16
 
+// saveInterval is how often vectors are saved while more are made, so that a restart loses few of them.
+const saveInterval = 10 * time.Second
+
 // Time limits for a disk that hangs.
 const (
 	readTimeout  = diskcache.ReadTimeout
@@ -30,7 +33,7 @@ func (e *Embedder) Fill(ctx context.Context, f *Finder) error {
 		return nil
 	}
 	e.load(ctx, m)
-	w := &work{e: e, f: f, missing: map[digest][]int{}}
+	w := &work{e: e, f: f, missing: map[digest][]int{}, saved: time.Now()}
 	for i, t := range f.tools {
 		d := digestOf(textOf(t))
 		if v := m.vectors.use(d); v != nil {
@@ -76,6 +79,7 @@ type work struct {
 	order   []digest
 
 	made, rejected int
+	saved          time.Time // when the vectors were last saved
 }
 
 func (w *work) run(ctx context.Context) error {
@@ -87,6 +91,10 @@ func (w *work) run(ctx context.Context) error {
 			return err
 		}
 		w.e.count(w.f)
+		if time.Since(w.saved) >= saveInterval {
+			w.e.save(w.f.model)
+			w.saved = time.Now()
+		}
 	}
 	return nil
 }

@@ -22,20 +22,25 @@ const (
 type Finder struct {
 	tools    []*catalog.Tool
 	index    func() *finder.Index
+	used     atomic.Bool // index was built
 	embedder *Embedder
 	model    *model                   // nil if tools are ranked by words alone
 	vectors  []atomic.Pointer[vector] // by tool; nil if a tool has none
 	embedded atomic.Int64             // number of vectors
 }
 
-// Index returns the index of words, which is built at its first use.
-func (f *Finder) Index() *finder.Index { return f.index() }
+// Index returns the index of words, which is built at its first use. [Embedder.NewFinder] uses it if that of the finder
+// before was used, so that a search after a change of documents need not wait for it.
+func (f *Finder) Index() *finder.Index {
+	f.used.Store(true)
+	return f.index()
+}
 
 // Embedded returns the number of tools that have vectors.
 func (f *Finder) Embedded() int { return int(f.embedded.Load()) }
 
 // Find returns the best tools, the best first. Without vectors they are those of [finder.Index.Search].
-func (f *Finder) Find(ctx context.Context, q finder.Query) []finder.Hit {
+func (f *Finder) Find(ctx context.Context, q finder.Query) finder.Result {
 	if f.model == nil {
 		return f.Index().Search(q)
 	}
@@ -43,10 +48,17 @@ func (f *Finder) Find(ctx context.Context, q finder.Query) []finder.Hit {
 	if v == nil {
 		return f.Index().Search(q)
 	}
-	limit := q.Limit
-	q.Limit = max(limit, depth)
+	deep := q
+	deep.Limit = max(q.Limit, depth)
 	embedded := func(tool int) bool { return f.vectors[tool].Load() != nil }
-	return fuse(f.Index().Search(q), f.nearest(v, q), embedded, limit)
+	r := f.Index().Rank(deep)
+	near := f.nearest(v, deep)
+	if len(r.Hits) > 0 && len(near) > 0 && r.Hits[0].Tool == near[0].Tool {
+		r.Unmet, r.Weak = nil, false // both rankings agree
+	}
+	r.Hits = fuse(r.Hits, near, embedded)
+	f.Index().Fold(&r, q)
+	return r
 }
 
 // FindByVectors returns the tools whose vectors are nearest to that of a query; nil if there are no vectors.

@@ -19,18 +19,21 @@ const (
 	vectorWeight = 0.5
 )
 
-// fuse merges two rankings by the sum of 1/(60 + rank) in both, the second with vectorWeight, and returns the best
-// hits. A tool without a vector counts in the second ranking with its rank in the first.
-func fuse(words, near []finder.Hit, embedded func(tool int) bool, limit int) []finder.Hit {
+// fuse merges two rankings by the sum of 1/(60 + rank) in both, the second with vectorWeight. A tool without a vector
+// counts in the second ranking with its rank in the first. Tools that the query names stay first.
+func fuse(words, near []finder.Hit, embedded func(tool int) bool) []finder.Hit {
 	fused := make([]finder.Hit, 0, len(words)+len(near))
 	at := make(map[int]int, len(words)+len(near)) // indices in fused
 	for rank, hit := range words {
 		score := 1 / float64(rankConstant+rank+1)
+		if hit.Exact {
+			score++
+		}
 		if !embedded(hit.Tool) {
 			score *= 1 + vectorWeight
 		}
 		at[hit.Tool] = len(fused)
-		fused = append(fused, finder.Hit{Tool: hit.Tool, Score: score})
+		fused = append(fused, finder.Hit{Tool: hit.Tool, Score: score, Exact: hit.Exact})
 	}
 	for rank, hit := range near {
 		score := vectorWeight / float64(rankConstant+rank+1)
@@ -42,5 +45,5 @@ func fuse(words, near []finder.Hit, embedded func(tool int) bool, limit int) []f
 	}
 	// Equal scores keep the order of words, then of vectors.
 	slices.SortStableFunc(fused, func(a, b finder.Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return fused[:min(len(fused), max(limit, 0))]
+	return fused
 }

@@ -54,7 +54,7 @@ func TestFuse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []int
-			for _, hit := range fuse(tt.words, tt.near, func(tool int) bool { return !slices.Contains(tt.missing, tool) }, tt.limit) {
+			for _, hit := range fuse(tt.words, tt.near, func(tool int) bool { return !slices.Contains(tt.missing, tool) })[:tt.limit] {
 				got = append(got, hit.Tool)
 			}
 			if !slices.Equal(got, tt.want) {

@@ -24,7 +24,7 @@ import (
 const testDimensions = 16
 
 // meaning defines the test's model: synonyms have the same component.
-var meaning = map[string]string{"purchase": "order", "purchases": "order", "orders": "order", "remove": "delete", "cancel": "delete", "cancels": "delete"}
+var meaning = map[string]string{"purchase": "order", "acquisitions": "order", "orders": "order", "remove": "delete", "cancel": "delete", "cancels": "delete"}
 
 // vectorOf is the test's model.
 func vectorOf(text string) []float32 {

@@ -70,7 +70,7 @@ func TestSlow(t *testing.T) {
 			t.Helper()
 			c.sent.Store(0)
 			began, q := time.Now(), finder.Query{Text: "an order", Limit: 3}
-			if got := f.Find(t.Context(), q); len(got) == 0 {
+			if got := f.Find(t.Context(), q).Hits; len(got) == 0 {
 				t.Error("nothing is found")
 			}
 			if took := time.Since(began); took != want || c.sent.Load() != sent {

@@ -59,6 +59,8 @@ type Options struct {
 	List   config.List
 	Pinned func(*catalog.Tool) bool
 	Finder *embedding.Finder
+	// Titles has the titles of documents by the names of their APIs, for clients that search.
+	Titles map[string]string
 	// Before is the endpoint of that name that was served until now; nil if it is new.
 	Before *Endpoint
 }
@@ -74,7 +76,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	if o.Before != nil {
 		before = o.Before.Presentation
 	}
-	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Finder, before)
+	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Finder, o.Titles, before)
 	e.Searches = full.Presentation.Search
 	if e.Guard == nil {
 		return full

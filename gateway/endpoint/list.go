@@ -67,6 +67,8 @@ func (e *Endpoint) viewKey(kind listKind, f catalog.Features, caller *auth.Princ
 		key.query = c.query
 	}
 	switch {
+	case kind == Tools && e.callable != nil && (c != nil || e.Presentation.Search):
+		key.visible = e.granted(caller) // search_tools names the APIs that the caller may call
 	case e.visible == nil:
 	case kind == promptsKind:
 		key.visible = e.promptScopes.Of(caller)
@@ -89,7 +91,7 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 	switch kind {
 	case Tools:
 		if e.searches(c) {
-			return e.searchPages(f, visible)
+			return e.searchPages(f, granted, c, visible)
 		}
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
@@ -101,15 +103,18 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 	return nil
 }
 
-// searchPages returns the list with the tools of package toolsearch and those that are pinned, as far as they are visible.
-func (e *Endpoint) searchPages(f catalog.Features, visible func(*catalog.Tool) bool) [][]byte {
+// searchPages returns the list with the tools of package toolsearch, which name the APIs that callers with the permissions
+// granted may call, of those that the client has chosen, and the pinned tools that are visible.
+func (e *Endpoint) searchPages(f catalog.Features, granted auth.View, c *choice, visible func(*catalog.Tool) bool) [][]byte {
 	var pinned []*catalog.Tool
 	for _, t := range e.Presentation.pinned {
 		if visible(t) {
 			pinned = append(pinned, t)
 		}
 	}
-	return catalog.PagesOf(toolsearch.Listed(pinned), f, e.pageSize)
+	may := func(t *catalog.Tool) bool { return c.has(t) && (e.callable == nil || e.callable().has(granted, t)) }
+	apis := toolsearch.APIsOf(e.Presentation.tools, may, e.Presentation.titles)
+	return catalog.PagesOf(toolsearch.Listed(apis, pinned), f, e.pageSize)
 }
 
 // lists responds to the methods that list definitions.

@@ -85,15 +85,21 @@ func (t *Table) SearchList() []byte {
 	if t.Main == nil || t.Main.Presentation.Search {
 		return nil
 	}
-	return catalog.PagesOf(toolsearch.Listed(t.Main.Presentation.pinned), catalog.AllFeatures, 0)[0]
+	return t.Main.Presentation.searchList()
 }
 
 // tokens returns what the list costs a client, extrapolated if it is over its budget.
 func (p *Presentation) tokens() int {
 	if p.Search {
-		return tokenizer.Count(catalog.PagesOf(toolsearch.Listed(p.pinned), catalog.AllFeatures, 0)[0])
+		return tokenizer.Count(p.searchList())
 	}
 	return estimate(p.tools, p.list.Budget)
+}
+
+// searchList returns the definitions that the list has in search mode, for a caller that may call all tools.
+func (p *Presentation) searchList() []byte {
+	all := func(*catalog.Tool) bool { return true }
+	return catalog.PagesOf(toolsearch.Listed(toolsearch.APIsOf(p.tools, all, p.titles), p.pinned), catalog.AllFeatures, 0)[0]
 }
 
 // estimate returns the tokens of definitions. It counts them as far as a limit and extrapolates the rest by the bytes.

@@ -23,6 +23,7 @@ type Presentation struct {
 	tools  []*catalog.Tool // of the endpoint
 	pinned []*catalog.Tool
 	finder *embedding.Finder // of all tools of the catalog
+	titles map[string]string // of documents, by the names of their APIs
 }
 
 // backBelow is the share of the budget below which a list that was too long is shown whole again, in percent: a list that
@@ -30,8 +31,8 @@ type Presentation struct {
 const backBelow = 80
 
 // newPresentation decides what a list of tools shows. before is what it showed until now, nil if it is new.
-func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catalog.Tool) bool, finder *embedding.Finder, before *Presentation) *Presentation {
-	p := &Presentation{list: list, tools: tools, finder: finder}
+func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catalog.Tool) bool, finder *embedding.Finder, titles map[string]string, before *Presentation) *Presentation {
+	p := &Presentation{list: list, tools: tools, finder: finder, titles: titles}
 	for _, t := range tools {
 		if pinned != nil && pinned(t) {
 			p.pinned = append(p.pinned, t)

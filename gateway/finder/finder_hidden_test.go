@@ -16,7 +16,7 @@ func TestHiddenWords(t *testing.T) {
 	hidden := Tool{Name: "plan_layoffs", Method: "POST", Path: "/layoffs", Summary: "Plan Layoffs at Xylon, ordr, mergr and custoners"}
 	with, without := New(append(slices.Clone(visible), hidden), nil), New(visible, nil)
 	found := func(x *Index, text string) (names []string) {
-		for _, hit := range x.Search(Query{Text: text, Limit: 10, Allowed: func(tool int) bool { return tool < len(visible) }}) {
+		for _, hit := range x.Search(Query{Text: text, Limit: 10, Allowed: func(tool int) bool { return tool < len(visible) }}).Hits {
 			names = append(names, visible[hit.Tool].Name)
 		}
 		slices.Sort(names)

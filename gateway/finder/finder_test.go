@@ -27,7 +27,13 @@ func archive(t testing.TB, name string) map[string]string {
 
 func shop(t testing.TB) (tools []Tool, queries string) {
 	t.Helper()
-	files := archive(t, "orders.txtar")
+	return toolsOf(t, "orders.txtar")
+}
+
+// toolsOf returns the tools and queries of a case.
+func toolsOf(t testing.TB, name string) (tools []Tool, queries string) {
+	t.Helper()
+	files := archive(t, name)
 	for line := range strings.Lines(files["tools"]) {
 		var tool Tool
 		if err := json.Unmarshal([]byte(line), &tool); err != nil {
@@ -54,7 +60,7 @@ func TestSearch(t *testing.T) {
 	x := New(tools, nil)
 	for line := range strings.Lines(queries) {
 		text, want, _ := strings.Cut(strings.TrimSpace(line), "=>")
-		hits := x.Search(Query{Text: text, Limit: 3})
+		hits := x.Search(Query{Text: text, Limit: 3}).Hits
 		first := ""
 		if len(hits) > 0 {
 			first = tools[hits[0].Tool].Name
@@ -63,6 +69,49 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q: %q is first, want %q", text, first, strings.TrimSpace(want))
 			for _, hit := range hits {
 				t.Logf("  %.2f %s", hit.Score, tools[hit.Tool].Name)
+			}
+		}
+	}
+}
+
+// TestKinds checks the first hits of queries, their twins, and whether the match is weak.
+func TestKinds(t *testing.T) {
+	tools, queries := toolsOf(t, "kinds.txtar")
+	x := New(tools, nil)
+	for line := range strings.Lines(queries) {
+		text, want, _ := strings.Cut(strings.TrimSpace(line), " => ")
+		r := x.Search(Query{Text: text, Limit: 5})
+		if want == "?" {
+			if !r.Weak {
+				t.Errorf("%q fits %v", text, tools[r.Hits[0].Tool].Name)
+			}
+			continue
+		}
+		if r.Weak || len(r.Unmet) > 0 {
+			t.Errorf("%q: nothing fits %q well", text, r.Unmet)
+		}
+		var got []string
+		for _, hit := range r.Hits[:min(len(r.Hits), 1+strings.Count(want, ","))] {
+			name := tools[hit.Tool].Name
+			for _, twin := range r.Twins[hit.Tool] {
+				name += " + " + tools[twin].Name
+			}
+			got = append(got, name)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q finds %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestNames checks that a name finds its tool first, however it is written.
+func TestNames(t *testing.T) {
+	tools := many(2000)
+	x := New(tools, nil)
+	for i := range tools {
+		for _, name := range []string{tools[i].Name, strings.ToUpper(tools[i].Name), strings.ReplaceAll(tools[i].Name, "_", " "), "what does `" + tools[i].Name + "` return?"} {
+			if hits := x.Search(Query{Text: name, Limit: 1}).Hits; len(hits) == 0 || hits[0].Tool != i || !hits[0].Exact {
+				t.Fatalf("%q finds %v, want %d", name, hits, i)
 			}
 		}
 	}
@@ -77,17 +126,17 @@ func TestSearchIsDeterministic(t *testing.T) {
 	first, second := New(tools, nil), New(backward, nil)
 	for line := range strings.Lines(queries) {
 		var names []string
-		for _, hit := range first.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range first.Search(Query{Text: line, Limit: 10}).Hits {
 			names = append(names, tools[hit.Tool].Name)
 		}
 		var others []string
-		for _, hit := range second.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range second.Search(Query{Text: line, Limit: 10}).Hits {
 			others = append(others, backward[hit.Tool].Name)
 		}
 		if !slices.Equal(names, others) {
 			t.Errorf("%s finds %q, and %q if the tools are added in another order", line, names, others)
 		}
-		hits := first.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }})
+		hits := first.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }}).Hits
 		for _, hit := range hits {
 			if tools[hit.Tool].Method != "GET" {
 				t.Errorf("%s finds %s, which is not allowed", line, tools[hit.Tool].Name)
@@ -102,11 +151,11 @@ func TestScratchIsClean(t *testing.T) {
 	x := New(tools, nil)
 	want := map[string][]Hit{}
 	for line := range strings.Lines(queries) {
-		want[line] = New(tools, nil).Search(Query{Text: line, Limit: 5})
+		want[line] = New(tools, nil).Search(Query{Text: line, Limit: 5}).Hits
 	}
 	for range 3 {
 		for line, hits := range want {
-			if got := x.Search(Query{Text: line, Limit: 5}); !slices.Equal(got, hits) {
+			if got := x.Search(Query{Text: line, Limit: 5}).Hits; !slices.Equal(got, hits) {
 				t.Fatalf("%s: %v, want %v", line, got, hits)
 			}
 		}
@@ -114,7 +163,7 @@ func TestScratchIsClean(t *testing.T) {
 }
 
 func TestNoTools(t *testing.T) {
-	if hits := New(nil, nil).Search(Query{Text: "orders of Ann", Limit: 8}); len(hits) != 0 {
+	if hits := New(nil, nil).Search(Query{Text: "orders of Ann", Limit: 8}).Hits; len(hits) != 0 {
 		t.Errorf("found %v", hits)
 	}
 }
@@ -141,7 +190,7 @@ func FuzzSearch(f *testing.F) {
 	}
 	f.Add("\xff\xfe 東 \u0301 'A' \"\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		hits := x.Search(Query{Text: text, Limit: 5})
+		hits := x.Search(Query{Text: text, Limit: 5}).Hits
 		if len(hits) > 5 {
 			t.Fatalf("%d hits", len(hits))
 		}

@@ -1,6 +1,7 @@
 package finder
 
 import (
+	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -14,6 +15,8 @@ type Index struct {
 	byInitial map[byte][]int32 // terms by their first byte, for spelling correction
 	stemmed   []string         // the stem of each term
 	languages []*language      // of the texts; the first is English
+	names     names            // of the tools
+	apis      []string         // the names of the APIs, joined to one word each
 	lengths   [][fields]int32  // of the fields of each tool, in words
 	scratch   sync.Pool        // of *scratch
 }
@@ -21,12 +24,15 @@ type Index struct {
 // entry is a tool in the index.
 type entry struct {
 	name, api string
+	apiIndex  int32 // in apis
 	language  *language
-	tags      []string
-	action    action
-	single    bool     // the path names one item
-	tail      []int32  // terms of the last path segment that is not a variable
-	pairs     []uint32 // hashes of adjacent terms, sorted
+	identity
+	tags   []string
+	action action   // of the method
+	verb   action   // of the verb in the texts; noAction if there is none
+	single bool     // the path names one item
+	tail   []int32  // terms of the last path segment that is not a variable
+	pairs  []uint32 // hashes of adjacent terms, sorted
 }
 
 // posting is the occurrence of a term in a tool.
@@ -44,7 +50,9 @@ const (
 
 // New returns the index of tools. pause, if not nil, is called after each tool, so that building yields to other work.
 func New(tools []Tool, pause func()) *Index {
-	b := &builder{x: &Index{terms: map[string]int32{}, byInitial: map[byte][]int32{}}, known: map[*language]map[string]int32{}}
+	b := &builder{x: &Index{terms: map[string]int32{}, byInitial: map[byte][]int32{}}, known: map[*language]map[string]int32{},
+		apis: map[string]int32{}}
+	b.x.names.seed = maphash.MakeSeed()
 	b.detect(tools)
 	for i := range tools {
 		b.add(&tools[i])
@@ -64,7 +72,8 @@ type builder struct {
 	sums    [fields]float64
 	// frequencies holds the frequencies of each term, ordered by tool.
 	frequencies [][]frequency
-	pairs       []uint32 // of the tool that is being added
+	pairs       []uint32         // of the tool that is being added
+	apis        map[string]int32 // name → index in apis
 }
 
 // frequency is how often a term occurs in the fields of a tool.
@@ -116,6 +125,17 @@ func (b *builder) term(stem string) int32 {
 	return id
 }
 
+// api returns the index of an API.
+func (b *builder) api(name string) int32 {
+	i, found := b.apis[name]
+	if !found {
+		i = int32(len(b.x.apis))
+		b.apis[name] = i
+		b.x.apis = append(b.x.apis, joined(name))
+	}
+	return i
+}
+
 // termOf returns the term of a lower-case word; -1 for a stop word.
 func (b *builder) termOf(l *language, known map[string]int32, word string) int32 {
 	id, ok := known[word]
@@ -137,7 +157,7 @@ func (b *builder) add(t *Tool) {
 		b.known[l] = known
 	}
 	n := int32(len(b.x.tools))
-	e := entry{name: t.Name, api: t.API, language: l, tags: t.Tags, action: actionOf(t.Method), single: t.endsInVariable()}
+	e := entry{name: t.Name, api: t.API, language: l, tags: t.Tags, action: actionOf(t.Method), verb: verbOf(t, languages[0].reduce), single: t.endsInVariable()}
 	b.lengths = append(b.lengths, [fields]int32{})
 	length := &b.lengths[n]
 	b.pairs = b.pairs[:0]
@@ -175,6 +195,10 @@ func (b *builder) add(t *Tool) {
 		b.sums[f] += float64(length[f])
 	}
 	slices.Sort(b.pairs)
+	e.apiIndex = b.api(t.API)
+	e.identity = identityOf(t)
+	b.x.names.add(t.Name, n)
+	b.x.names.add(t.ID, n)
 	e.pairs = slices.Clone(slices.Compact(b.pairs))
 	b.x.tools = append(b.x.tools, e)
 }
@@ -206,6 +230,7 @@ func (b *builder) finish() *Index {
 	x, n := b.x, float64(len(b.x.tools))
 	slope := slopes(b.sums, n)
 	x.lengths = b.lengths
+	x.names.sort()
 	x.postings, x.idf = make([][]posting, len(b.frequencies)), make([]float64, len(b.frequencies))
 	for term, list := range b.frequencies {
 		postings := make([]posting, len(list))

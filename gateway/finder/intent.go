@@ -1,5 +1,7 @@
 package finder
 
+import "cmp"
+
 // action is the kind of a call, derived from its method or from the verb of a query.
 type action uint8
 
@@ -101,9 +103,53 @@ func (i *intent) settle() {
 
 // factor returns the boost of a tool's score by the intent.
 func (i *intent) factor(t *entry) float64 {
-	f := 1 + verbGain*i.actions[t.action]
-	if i.single && t.single || i.list && !t.single && t.action == read {
+	f := 1 + verbGain*i.asked(t)
+	if i.actions[create] == 1 && t.does(remove) || i.actions[remove] == 1 && t.does(create) || i.actions[read] == 1 && t.does(remove) {
+		f *= oppositeFactor
+	}
+	if i.single && t.single || i.list && !t.single && t.does(read) {
 		f *= 1 + numberGain
 	}
 	return f
 }
+
+// asked returns the degree to which the query asks for the action of a tool: its verb counts more than its method.
+func (i *intent) asked(t *entry) float64 {
+	if t.verb == noAction || t.verb == t.action {
+		return i.actions[t.action]
+	}
+	return max(i.actions[t.verb], methodShare*i.actions[t.action])
+}
+
+// does reports whether a tool is of that action by its verb or, without one, by its method.
+func (t *entry) does(a action) bool {
+	if t.verb != noAction {
+		return t.verb == a
+	}
+	return t.action == a
+}
+
+// verbOf returns the action of the verb that a tool's title or summary begins with or, without a summary, of the first verb in
+// its name: many services use POST for all that is not a read.
+func verbOf(t *Tool, stem func(word string) string) (found action) {
+	if summary := cmp.Or(t.Configured.Title, t.Summary); summary != "" {
+		first := true
+		words(prefix(summary, maxVerb), func(word string) {
+			if first {
+				found, first = actionOfVerb[stem(word)], false
+			}
+		})
+		return found
+	}
+	for _, text := range t.texts(fieldName) {
+		words(text, func(word string) {
+			if found == noAction {
+				found = actionOfVerb[stem(word)]
+			}
+		})
+	}
+	return found
+}
+
+// maxVerb limits how much of a summary is searched for its first word, in bytes.
+const maxVerb = 40

@@ -5,7 +5,6 @@ import (
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/dutch"
-	"github.com/blevesearch/snowballstem/english"
 	"github.com/blevesearch/snowballstem/french"
 	"github.com/blevesearch/snowballstem/german"
 	"github.com/blevesearch/snowballstem/italian"
@@ -24,7 +23,7 @@ type language struct {
 
 // languages are the supported languages. The first is the default.
 var languages = []*language{
-	{"english", english.Stem, wordSet(`a about across after all also an and any are as at be been before being between but by can could did do does
+	{"english", stemEnglish, wordSet(`a about across after all also an and any are as at be been before being between but by can could did do does
 		each every for from had has have having he her his how i if in into is it its may me more most must my no nor not of on one only or our
 		over per same several shall she should so some such than that the their them then there these they this those through to under until up
 		us use used uses using via was we were what when where which while who whom whose why will with within would you your

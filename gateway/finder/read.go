@@ -43,6 +43,7 @@ func Read(t *catalog.Tool) Tool {
 	answer.read(output, answerDepth)
 	return Tool{
 		Name: t.Name, ID: t.Document.ID, API: t.API, Method: t.Method, Path: t.Path, Summary: t.Document.Summary, Description: t.Document.Description, Tags: t.Tags,
+		Configured: Configured{Name: t.Configured.Name, Title: t.Configured.Title, Description: t.Configured.Description},
 		Parameters: r.names, Explained: r.texts, Values: r.values, Properties: answer.names,
 	}
 }

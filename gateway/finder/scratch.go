@@ -31,25 +31,27 @@ func newScratch(tools, terms int) *scratch {
 func (s *scratch) begin(p *parsed) {
 	s.query = p
 	for _, t := range p.terms {
-		s.inQuery[t.id] = true
+		s.inQuery[t.id] = !p.words[t.word].purpose
 	}
 }
 
-// end clears the state of the search.
-func (s *scratch) end() {
-	if s.query != nil {
-		for _, t := range s.query.terms {
-			s.inQuery[t.id] = false
-		}
+// next clears the state of one wish.
+func (s *scratch) next() {
+	for _, t := range s.query.terms {
+		s.inQuery[t.id] = false
 	}
-	for _, tool := range s.known {
-		s.verdicts[tool] = undecided
-	}
-	s.known, s.allowed, s.view, s.languages = s.known[:0], nil, nil, nil
 	for _, tool := range s.touched {
 		s.scores[tool] = 0
 	}
 	s.touched, s.query = s.touched[:0], nil
+}
+
+// end clears the state of the search.
+func (s *scratch) end() {
+	for _, tool := range s.known {
+		s.verdicts[tool] = undecided
+	}
+	s.known, s.allowed, s.view, s.languages = s.known[:0], nil, nil, nil
 }
 
 // isAllowed reports whether a tool may be found. It calls allowed once for each tool, since the words of a query may
@@ -98,7 +100,12 @@ type top struct {
 
 func newTop(x *Index, most int) *top { return &top{x: x, most: most} }
 
-func (t *top) worse(a, b Hit) bool { return t.x.compare(a, b) > 0 }
+func (t *top) worse(a, b *Hit) bool {
+	if a.Score != b.Score {
+		return a.Score < b.Score
+	}
+	return t.x.compare(*a, *b) > 0
+}
 
 // mayTake reports whether a hit with that score, or a lower one, may be among the best.
 func (t *top) mayTake(score float64) bool { return len(t.hits) < t.most || score >= t.hits[0].Score }
@@ -108,7 +115,7 @@ func (t *top) add(h Hit) {
 		t.hits = append(t.hits, h)
 		for i := len(t.hits) - 1; i > 0; {
 			parent := (i - 1) / 2
-			if !t.worse(t.hits[i], t.hits[parent]) {
+			if !t.worse(&t.hits[i], &t.hits[parent]) {
 				break
 			}
 			t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
@@ -116,14 +123,14 @@ func (t *top) add(h Hit) {
 		}
 		return
 	}
-	if !t.worse(t.hits[0], h) {
+	if !t.worse(&t.hits[0], &h) {
 		return
 	}
 	t.hits[0] = h
 	for i := 0; ; {
 		worst := i
 		for _, child := range [...]int{2*i + 1, 2*i + 2} {
-			if child < len(t.hits) && t.worse(t.hits[child], t.hits[worst]) {
+			if child < len(t.hits) && t.worse(&t.hits[child], &t.hits[worst]) {
 				worst = child
 			}
 		}

@@ -19,10 +19,14 @@ const (
 
 // Boosts of a score beyond the words.
 const (
-	verbGain   = 0.35 // the method fits the verb
-	numberGain = 0.15 // the query and the path agree on a list, or on one item
-	tailGain   = 0.6  // all words of the last path segment are in the query
-	pairGain   = 0.8  // adjacent words, by the rarer of the two
+	verbGain = 0.35 // the method fits the verb
+	// methodShare is the share of verbGain if the method fits, but not the tool's verb.
+	methodShare = 0.5
+	// oppositeFactor is the factor of a tool that does the opposite of what the query begins with.
+	oppositeFactor = 0.7
+	numberGain     = 0.15 // the query and the path agree on a list, or on one item
+	tailGain       = 0.6  // all words of the last path segment are in the query
+	pairGain       = 0.8  // adjacent words, by the rarer of the two
 	// repeatGain is the boost for each repetition of a word in the query, up to maxRepeat.
 	repeatGain, maxRepeat = 0.3, 2
 	// guessWeight is the weight of a word whose spelling was corrected. nameWeight is that of "search" and "find" if
@@ -30,6 +34,13 @@ const (
 	guessWeight, nameWeight = 0.5, 0.5
 	// decay reduces the weight of later words: the first ones name the subject, and the last the purpose.
 	decay = 0.04
+	// purposeWeight is the weight of the words of a clause of purpose.
+	purposeWeight = 0.6
+	// apiFactor is the factor of the tools of an API that the query names.
+	apiFactor = 1.5
+	// synonymWeight is the weight of the synonyms of a word that no tool has. Those of other words have nearly none: they
+	// only count for the last segment of the path, and for whether a tool fits well.
+	synonymWeight, knownSynonymWeight = 0.4, 0.05
 )
 
 // maxFactor is the maximum boost by the method and the path.
@@ -51,10 +62,32 @@ type Query struct {
 type Hit struct {
 	Tool  int     // index in the argument of New
 	Score float64 // comparable within one search only
+	// Exact reports whether the query has the name of the tool. Such hits come first.
+	Exact bool
 }
 
-// Search returns the best tools, the best first; nil if no word of the query occurs in any.
-func (x *Index) Search(q Query) []Hit {
+// Result is what was found.
+type Result struct {
+	// Hits are the best tools, the best first; nil if no word of the query occurs in any.
+	Hits []Hit
+	// Twins are the tools that do the same as a hit in other versions of the API, by the hit's tool; nil if there are none.
+	Twins map[int][]int
+	// Unmet are the wishes of the query that no tool fits well, as in the query. Hits has the nearest tools even so.
+	Unmet []string
+	// Weak reports whether no wish of the query is met.
+	Weak bool
+}
+
+// Search returns the best tools. A query with several wishes, such as "delete a flow; list the runs", gets hits for each
+// in turn.
+func (x *Index) Search(q Query) Result {
+	r := x.Rank(q)
+	x.Fold(&r, q)
+	return r
+}
+
+// Rank is [Index.Search] without folding: each version of a tool is a hit.
+func (x *Index) Rank(q Query) Result {
 	s := x.scratch.Get().(*scratch) //nolint:errcheck // New puts nothing else there
 	defer x.scratch.Put(s)
 	s.allowed = q.Allowed
@@ -62,31 +95,78 @@ func (x *Index) Search(q Query) []Hit {
 		s.view, s.languages = q.View, q.View.languages
 	}
 	defer s.end()
-	p := x.parse(prefix(q.Text, MaxQuery), s)
+	var r Result
+	var rankings [][]Hit
+	all := wishes(prefix(q.Text, MaxQuery))
+	for _, wish := range all {
+		hits, fits := x.rank(wish, q, s)
+		if rankings = append(rankings, hits); !fits {
+			r.Unmet = append(r.Unmet, wish)
+		}
+	}
+	r.Hits, r.Weak = interleave(rankings), len(r.Unmet) == len(all)
+	return r
+}
+
+// rank returns the tools for one wish, the best first, and whether one of them fits well.
+func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
+	p := x.parse(text, s)
 	s.begin(p)
+	defer s.next()
 	for i := range p.terms {
 		p.terms[i].idf = x.idfOf(p.terms[i].id, s.view)
 		x.score(p.terms[i], s)
 	}
-	best := newTop(x, max(q.Limit, reranked))
+	best, most := newTop(x, max(q.Limit, reranked)), maxFactor
+	if len(p.named) > 0 {
+		most *= apiFactor
+	}
 	for _, tool := range s.touched {
-		if !best.mayTake(s.scores[tool]*maxFactor) || q.Allowed != nil && !q.Allowed(int(tool)) {
+		if !best.mayTake(s.scores[tool]*most) || !s.isAllowed(tool) {
 			continue
 		}
 		t := &x.tools[tool]
-		best.add(Hit{int(tool), s.scores[tool] * p.intent.factor(t) * s.tailFactor(t)})
+		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t) * s.tailFactor(t) * p.apiFactor(t)})
 	}
-	hits := best.hits
+	hits = best.hits
 	for i := range hits {
 		hits[i].Score += x.pairScore(&x.tools[hits[i].Tool], p)
 	}
+	hits = x.addNamed(hits, text, s)
 	slices.SortFunc(hits, x.compare)
-	return hits[:min(len(hits), max(q.Limit, 0))]
+	return hits, x.fits(hits, p)
+}
+
+// interleave returns the hits of several rankings in turn, each tool once.
+func interleave(rankings [][]Hit) []Hit {
+	if len(rankings) == 1 {
+		return rankings[0]
+	}
+	var all []Hit
+	seen := map[int]bool{}
+	for rank, more := 0, true; more; rank++ {
+		more = false
+		for _, hits := range rankings {
+			if rank < len(hits) {
+				more = true
+				if hit := hits[rank]; !seen[hit.Tool] {
+					seen[hit.Tool] = true
+					all = append(all, hit)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // compare orders hits, the best first.
 func (x *Index) compare(a, b Hit) int {
-	if a.Score != b.Score { // nearly always, so names are rarely compared
+	switch {
+	case a.Exact != b.Exact && a.Exact:
+		return -1
+	case a.Exact != b.Exact:
+		return 1
+	case a.Score != b.Score: // nearly always, so names are rarely compared
 		return cmp.Compare(b.Score, a.Score)
 	}
 	return cmp.Or(strings.Compare(x.tools[a.Tool].name, x.tools[b.Tool].name), cmp.Compare(a.Tool, b.Tool))
@@ -110,123 +190,4 @@ func (x *Index) idfIn(p *parsed, id int32) float64 {
 		}
 	}
 	return 0 // the query has too many terms
-}
-
-// parsed is a parsed query.
-type parsed struct {
-	terms  []queryTerm
-	pairs  [][2]int32 // adjacent terms
-	intent intent
-}
-
-type queryTerm struct {
-	id      int32
-	weight  float64
-	idf     float64
-	inQuery bool // a word of the query itself
-}
-
-// parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits
-// would reveal which words they have.
-func (x *Index) parse(text string, s *scratch) *parsed {
-	p := &parsed{}
-	n, previous, guesses, hasName := 0, int32(-1), 0, false
-	for at, token := range strings.Fields(text) {
-		known, meaningful := false, false
-		words(token, func(word string) {
-			if at == 0 && questionWords[word] {
-				p.intent.actions[read] = 1
-			}
-			if tooShort(word) || s.isStop(word) {
-				return
-			}
-			meaningful = true
-			stem := languages[0].reduce(word)
-			p.intent.read(n, stem)
-			weight := 1 / (1 + decay*float64(n))
-			n++
-			id := x.lookUp(p, word, weight, s)
-			if id < 0 && guesses < maxGuesses {
-				guesses++
-				x.guess(p, stem, guessWeight*weight, s)
-			}
-			if id >= 0 {
-				known = true
-				if previous >= 0 {
-					p.pairs = append(p.pairs, [2]int32{previous, id})
-				}
-			}
-			previous = id
-		})
-		hasName = hasName || meaningful && !known && at > 0 && capitalized(token)
-	}
-	p.intent.settle()
-	if hasName {
-		for _, stem := range lookupStems {
-			if id, ok := x.terms[stem]; ok && x.occurs(id, s) {
-				p.add(id, nameWeight, false)
-			}
-		}
-	}
-	return p
-}
-
-// isStop reports whether a word is a stop word in one of the languages of the texts.
-func (s *scratch) isStop(word string) bool {
-	return slices.ContainsFunc(s.languages, func(l *language) bool { return l.stop[word] })
-}
-
-// lookUp adds the stems of a word in each language of the texts. It returns the first one that is known, or -1.
-func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32 {
-	first := int32(-1)
-	for _, l := range s.languages {
-		if id, ok := x.terms[l.reduce(word)]; ok && x.occurs(id, s) {
-			if first < 0 {
-				first = id
-				p.add(id, weight, true)
-			} else if id != first {
-				p.add(id, weight, false)
-			}
-		}
-	}
-	return first
-}
-
-// occurs reports whether a term occurs in a tool that may be found.
-func (x *Index) occurs(id int32, s *scratch) bool {
-	if v := s.view; v != nil {
-		return slices.ContainsFunc(x.postings[id], func(at posting) bool { return v.shown[at.tool] })
-	}
-	return slices.ContainsFunc(x.postings[id], func(at posting) bool { return s.isAllowed(at.tool) })
-}
-
-// guess adds the known terms that a misspelt word may stand for.
-func (x *Index) guess(p *parsed, stem string, weight float64, s *scratch) {
-	if stem == "" {
-		return
-	}
-	for _, id := range x.byInitial[stem[0]] {
-		if resemble(stem, x.stemmed[id]) && x.occurs(id, s) {
-			p.add(id, weight, false)
-		}
-	}
-}
-
-// add adds a term, or raises its weight if the query has it already.
-func (p *parsed) add(id int32, weight float64, inQuery bool) {
-	for i := range p.terms {
-		t := &p.terms[i]
-		switch {
-		case t.id != id:
-		case inQuery && t.inQuery:
-			t.weight = min(t.weight+repeatGain, maxRepeat)
-			return
-		default:
-			t.weight, t.inQuery = max(t.weight, weight), t.inQuery || inQuery
-			return
-		}
-	}
-	if len(p.terms) < maxTerms {
-		p.terms = append(p.terms, queryTerm{id: id, weight: weight, inQuery: inQuery})
-	}
 }

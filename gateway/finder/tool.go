@@ -1,5 +1,7 @@
 package finder
 
+import "strings"
+
 // Tool holds the indexed texts of a tool. Texts may be empty and lists nil; they are read once and not kept.
 type Tool struct {
 	// Name is the name that clients call the tool by. It breaks ties between equal scores.
@@ -12,7 +14,9 @@ type Tool struct {
 	Method, Path string
 	// Summary and Description are plain text.
 	Summary, Description string
-	Tags                 []string
+	// Configured has the texts that the operator has set. They are indexed beside those of the document.
+	Configured Configured
+	Tags       []string
 	// Parameters are the names of arguments and of properties of the body, Explained their descriptions.
 	Parameters, Explained []string
 	// Properties are the names of properties in the response.
@@ -20,6 +24,9 @@ type Tool struct {
 	// Values are the values of enums in the arguments.
 	Values []string
 }
+
+// Configured are the name, title and description that an operator has set.
+type Configured struct{ Name, Title, Description string }
 
 // field is a part of a tool with a weight of its own.
 type field uint8
@@ -50,6 +57,9 @@ const (
 	// purpose of a tool, and the rest its exceptions.
 	maxDescription = 600
 	maxExplained   = 1500
+	// maxSummary limits, in bytes, how much of a description counts as a summary: of one that the operator has set, or of
+	// the first sentence of the document's if there is no summary.
+	maxSummary = 300
 	// maxFrequency is the number of occurrences beyond which a word adds nothing.
 	maxFrequency = 3
 )
@@ -59,11 +69,15 @@ func (t *Tool) texts(f field) []string {
 	switch f {
 	case fieldName:
 		if t.ID != "" {
-			return []string{t.ID}
+			return []string{t.ID, t.Configured.Name}
 		}
 		return []string{t.Name}
 	case fieldSummary:
-		return []string{t.Summary}
+		summary := t.Summary
+		if summary == "" {
+			summary, _, _ = strings.Cut(prefix(t.Description, maxSummary), ". ")
+		}
+		return []string{summary, t.Configured.Title, prefix(t.Configured.Description, maxSummary)}
 	case fieldDescription:
 		return []string{prefix(t.Description, maxDescription)}
 	case fieldPath:

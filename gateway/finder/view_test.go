@@ -47,12 +47,12 @@ func TestViewRanking(t *testing.T) {
 		for range 20 {
 			query := Query{Text: randomTools(r, 1)[0].Summary, Limit: 10}
 			var want []string
-			for _, hit := range without.Search(query) {
+			for _, hit := range without.Search(query).Hits {
 				want = append(want, fmt.Sprintf("%s %.9f", visible[hit.Tool].Name, hit.Score))
 			}
 			query.View, query.Allowed = view, func(tool int) bool { return shown[tool] }
 			var got []string
-			for _, hit := range with.Search(query) {
+			for _, hit := range with.Search(query).Hits {
 				got = append(got, fmt.Sprintf("%s %.9f", tools[hit.Tool].Name, hit.Score))
 			}
 			if !slices.Equal(got, want) {

@@ -18,7 +18,7 @@ import (
 // addEndpoints builds the endpoints of a new generation, the main one with all plans first. before are those that were served
 // until now, and handler returns the MCP handler of an endpoint.
 func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handler func(name, title, instructions string) http.Handler) {
-	o := endpoint.Options{MainGuard: d.Guard, Finder: gen.Finder, Profile: openapi.ProfileFull}
+	o := endpoint.Options{MainGuard: d.Guard, Finder: gen.Finder, Titles: titles(d.APIs), Profile: openapi.ProfileFull}
 	main := o
 	main.List, main.Before, main.Handler = d.Config.List(), before.Main, handler("", "", d.Config.Server.Instructions)
 	gen.Main = gen.newEndpoint("", gen.ByTool, d.Guard, main)
@@ -33,6 +33,17 @@ func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handl
 		named.List, named.Before, named.Handler = d.Config.ListOf(c), before.Named[c.Name], handler(c.Name, c.Title, c.Instructions)
 		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, named)
 	}
+}
+
+// titles returns the titles of the documents of sources by the names of their APIs.
+func titles(apis *source.Set) map[string]string {
+	all := map[string]string{}
+	for _, s := range apis.Sources {
+		if s.Document != nil {
+			all[s.Name] = s.Document.Title
+		}
+	}
+	return all
 }
 
 // newEndpoint builds one endpoint, with the options that endpoints don't share. The faults of its prompts are added to those of

@@ -56,12 +56,12 @@ func (a *arguments) text(name string, required bool) string {
 	return ""
 }
 
-// number returns an argument that is a whole number of at least 1, cut at most. Models that write numbers as strings are
-// understood.
-func (a *arguments) number(name string, otherwise, most int) int {
+// number returns an argument that is a whole number of at least 1, cut at most, and whether it was cut. Models that write
+// numbers as strings are understood.
+func (a *arguments) number(name string, otherwise, most int) (n int, cut bool) {
 	v := a.value(name)
 	if v == nil {
-		return otherwise
+		return otherwise, false
 	}
 	if jsonscan.KindOf(v) == jsonscan.String {
 		v = jsonscan.Unquote(v)
@@ -69,9 +69,9 @@ func (a *arguments) number(name string, otherwise, most int) int {
 	n, err := strconv.Atoi(string(v))
 	if err != nil || n < 1 {
 		a.fault("%s must be a whole number from 1 to %d", name, most)
-		return otherwise
+		return otherwise, false
 	}
-	return min(n, most)
+	return min(n, most), n > most
 }
 
 // flag returns an argument that is true or false.

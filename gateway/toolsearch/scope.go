@@ -10,7 +10,6 @@ import (
 
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
-	"drawbridge/openapi"
 	"drawbridge/openapi/text"
 )
 
@@ -21,7 +20,7 @@ type Scope struct {
 	// Index finds tools by words. It is called only if something is looked for.
 	Index func() *finder.Index
 	// Find, if not nil, finds the tools for search_tools in the place of Index.
-	Find func(ctx context.Context, q finder.Query) []finder.Hit
+	Find func(ctx context.Context, q finder.Query) finder.Result
 	// Views, if not nil, has what callers see of Index, by which the tools are ranked. Granted are the permissions of the caller, which can
 	// be compared, and Shown reports whether they let it see a tool.
 	Views   *Views
@@ -44,25 +43,17 @@ func (s *Scope) query(text string, limit int, filter func(*catalog.Tool) bool) f
 }
 
 // find returns the tools that fit a text and a filter, the best first.
-func (s *Scope) find(ctx context.Context, text string, limit int, filter func(*catalog.Tool) bool) []*catalog.Tool {
+func (s *Scope) find(ctx context.Context, text string, limit int, filter func(*catalog.Tool) bool) finder.Result {
 	q := s.query(text, limit, filter)
 	if s.Find == nil {
-		return s.found(s.Index().Search(q))
+		return s.Index().Search(q)
 	}
-	return s.found(s.Find(ctx, q))
+	return s.Find(ctx, q)
 }
 
-// byWords returns the tools that fit a text by words alone.
-func (s *Scope) byWords(text string, limit int) []*catalog.Tool {
-	return s.found(s.Index().Search(s.query(text, limit, nil)))
-}
-
-func (s *Scope) found(hits []finder.Hit) []*catalog.Tool {
-	found := make([]*catalog.Tool, len(hits))
-	for i, hit := range hits {
-		found[i] = s.Tools[hit.Tool]
-	}
-	return found
+// byWords returns the tools that fit a text and a filter by words alone.
+func (s *Scope) byWords(text string, limit int, filter func(*catalog.Tool) bool) finder.Result {
+	return s.Index().Search(s.query(text, limit, filter))
 }
 
 // lookup returns the tool of that name, nil if the caller may not find it.
@@ -124,8 +115,7 @@ func nearest(all []count, text string) []count {
 func list(all []count, limit int) string {
 	names := make([]string, len(all))
 	for i, c := range all {
-		name := strings.Join(strings.Fields(openapi.Clean(c.Name)), " ") // tags are texts of documents
-		names[i] = text.TruncateRunes(name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
+		names[i] = oneLine(c.Name) + " (" + strconv.Itoa(c.Tools) + ")"
 	}
 	return text.List(names, limit)
 }
@@ -134,8 +124,8 @@ func list(all []count, limit int) string {
 func (s *Scope) Unknown(name string) string {
 	text := "There is no tool " + strconv.Quote(text.Truncate(name, 128)) + "."
 	var names []string
-	for _, t := range s.byWords(name, 5) { // because a call waits for it
-		names = append(names, t.Name)
+	for _, hit := range s.byWords(name, 5, nil).Hits { // because a call waits for it
+		names = append(names, s.Tools[hit.Tool].Name)
 	}
 	if len(names) > 0 {
 		text += " The nearest names are " + strings.Join(names, ", ") + "."

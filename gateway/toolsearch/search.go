@@ -3,11 +3,9 @@ package toolsearch
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 
-	"drawbridge/gateway/catalog"
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/text"
 )
 
@@ -15,70 +13,40 @@ const (
 	defaultLimit, maxLimit = 8, 20
 	// lineLength is the length of a hit's line of description, in characters.
 	lineLength = 120
+	// maxListed is the number of APIs that a search without a query lists.
+	maxListed = 200
 )
-
-// filter restricts what is found.
-type filter struct {
-	api, tag string
-	readOnly bool
-}
-
-func (f filter) has(t *catalog.Tool) bool {
-	return (f.api == "" || strings.EqualFold(t.API, f.api)) && (!f.readOnly || t.Annotations.ReadOnly) &&
-		(f.tag == "" || slices.ContainsFunc(t.Tags, func(tag string) bool { return strings.EqualFold(tag, f.tag) }))
-}
-
-// String returns the filter in words.
-func (f filter) String() string {
-	var parts []string
-	if f.api != "" {
-		parts = append(parts, fmt.Sprintf("api %q", text.Truncate(f.api, 64)))
-	}
-	if f.tag != "" {
-		parts = append(parts, fmt.Sprintf("tag %q", text.Truncate(f.tag, 64)))
-	}
-	if f.readOnly {
-		parts = append(parts, "read_only")
-	}
-	return strings.Join(parts, ", ")
-}
 
 // Search answers search_tools, and returns how many tools were found. The error is an [*ArgumentError].
 func (s *Scope) Search(ctx context.Context, args json.RawMessage) (text string, found int, err error) {
 	a := newArguments(args)
-	query := a.text("query", true)
-	limit := a.number("limit", defaultLimit, maxLimit)
+	query := a.text("query", jsonscan.Lookup(args, "query") == nil) // an empty one asks for the APIs
+	limit, cut := a.number("limit", defaultLimit, maxLimit)
 	f := filter{a.text("api", false), a.text("tag", false), a.flag("read_only")}
 	if err := a.err(); err != nil {
 		return "", 0, err
 	}
-	hits := s.find(ctx, query, limit, f.has)
-	if len(hits) > 0 {
-		return describeHits(hits), len(hits), nil
+	if query == "" {
+		return s.overview(), 0, nil
 	}
-	if f != (filter{}) {
-		if hits = s.byWords(query, limit); len(hits) > 0 { // Find may have waited already
-			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits), len(hits), nil
-		}
+	o := &outcome{scope: s, query: query, limit: limit, filter: f}
+	if cut {
+		o.note("limit is at most %d.", maxLimit)
 	}
-	return s.nothing(query), 0, nil
+	o.search(ctx)
+	if len(o.found.Hits) == 0 {
+		return s.nothing(query), 0, nil
+	}
+	return o.String(), len(o.found.Hits), nil
 }
 
-// describeHits writes two lines for each tool: its signature, and what it does.
-func describeHits(hits []*catalog.Tool) string {
-	var b strings.Builder
-	for i, t := range hits {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(t.Signature())
-		b.WriteString("\n  ")
-		if t.Annotations.ReadOnly {
-			b.WriteString("read-only: ")
-		}
-		b.WriteString(line(t.Description))
+// overview lists the APIs, for a search without a query.
+func (s *Scope) overview() string {
+	apis := s.counts(apiOf)
+	if len(apis) == 0 {
+		return "You may call no tool of this server."
 	}
-	return b.String()
+	return "The APIs, with their numbers of tools: " + list(apis, maxListed) + ". Search with a query, such as the name of a thing and what to do with it."
 }
 
 // line returns the first sentence of a description, or as much of it as fits in a line.

@@ -99,7 +99,7 @@ func TestSearchByEmbeddings(t *testing.T) {
 	}
 
 	s.broken.Store(true)
-	find("No tool fits.")
+	find("Nothing fits well; the nearest:")
 	if text, _ := gatewaytest.TextOf(t, c.Send("tools/call", "search_tools", `{"query":"cancel an order"}`)); !strings.HasPrefix(text, "cancelOrder(") {
 		t.Error(text)
 	}
@@ -118,7 +118,7 @@ func TestSearchByEmbeddings(t *testing.T) {
 	reload("")
 	embedded(0)
 	before = s.requests.Load()
-	find("No tool fits.")
+	find("Nothing fits well; the nearest:")
 	reload(search)
 	embedded(4)
 	if n := s.requests.Load(); n != before {

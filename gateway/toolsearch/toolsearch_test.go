@@ -129,7 +129,7 @@ func TestPages(t *testing.T) {
 		f := catalog.FeaturesOf(revision)
 		for size := range 6 {
 			names := []string{}
-			for _, page := range catalog.PagesOf(Listed(nil), f, size) {
+			for _, page := range catalog.PagesOf(Listed(nil, nil), f, size) {
 				var tools []map[string]any
 				if err := json.Unmarshal(page, &tools); err != nil {
 					t.Fatalf("%s: %v", page, err)

@@ -1,8 +1,13 @@
 // Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
 // each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
 //
-//	go run ./test/finding [-all] [-misses SET] [-document NAME [-overlay FILE]]
+//	go run ./test/finding [-all] [-misses SET] [-half tuned|held] [-document NAME [-overlay FILE]]
 //	    [-embeddings URL [-model NAME] [-by words|vectors|both] [-cache DIR]] DIRECTORY
+//	go run ./test/finding -across [-specs DIRECTORY] [-misses SET] [-half tuned|held] DIRECTORY
+//
+// With -across, one gateway serves eight documents and gets the queries of across.jsonl. It also prints how many answers
+// say that nothing fits well, and how often the name of a tool finds it first. With -half, only the queries are asked by
+// which the ranking was tuned, or only the others.
 //
 // With -document only the queries about one document are asked, and -overlay applies an OpenAPI overlay to it. With
 // -embeddings, tools and queries get vectors from a server of POST /v1/embeddings, such as test/embeddings.
@@ -12,6 +17,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -33,38 +39,53 @@ func main() {
 	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
 	document := flag.String("document", "", "ask only the queries about this document, such as discord.com--0e2480.json")
 	overlay := flag.String("overlay", "", "an OpenAPI overlay that is applied to -document")
+	half := flag.String("half", "", "ask only one half of the queries: tuned or held")
+	across := flag.Bool("across", false, "ask the queries of across.jsonl, which are about eight documents that are served at once")
+	specs := flag.String("specs", "", "the directory of the documents of -across (default ../specs beside DIRECTORY)")
 	var v vectors
 	flag.StringVar(&v.url, "embeddings", "", "the URL of a server of embeddings, with which the ranking by words is fused")
 	flag.StringVar(&v.model, "model", "minilm", "the model of that server")
 	flag.StringVar(&v.by, "by", "both", "rank by words, vectors or both")
 	flag.StringVar(&v.cache, "cache", "", "a directory in which the vectors of tools are kept")
 	flag.Parse()
-	if flag.NArg() != 1 || *overlay != "" && *document == "" {
+	if flag.NArg() != 1 || *overlay != "" && *document == "" || *half != "" && *half != tuned && *half != held {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), options{*all, *misses, *document, *overlay}, &v); err != nil {
+	o := options{*all, *misses, *half, *document, *overlay}
+	measure := func() error { return run(flag.Arg(0), o, &v) }
+	if *across {
+		measure = func() error {
+			return runAcross(flag.Arg(0), cmp.Or(*specs, filepath.Join(flag.Arg(0), "..", "specs")), o, &v)
+		}
+	}
+	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "finding:", err)
 		os.Exit(1)
 	}
 }
 
-// query is one line of queries.jsonl.
+// query is one line of queries.jsonl or across.jsonl.
 type query struct {
-	Set, Document, Query string
-	Gold                 [][2]string
+	Set, Document, API, Query string
+	Gold                      [][2]string
 }
+
+// api returns the name of the API that the query is about.
+func (q *query) api() string { return cmp.Or(q.API, strings.TrimSuffix(q.Document, ".json")) }
 
 // searched is an index with the tools that it was made of.
 type searched struct {
-	find  func(q finder.Query) []finder.Hit
+	find  func(q finder.Query) finder.Result
 	tools []*catalog.Tool
+	// byName finds by words alone, without the delay of vectors.
+	byName func(q finder.Query) finder.Result
 }
 
 // options are what the flags say.
 type options struct {
 	together          bool
-	misses            string
+	misses, half      string
 	document, overlay string
 }
 
@@ -81,6 +102,7 @@ func run(dir string, o options, v *vectors) error {
 	if err != nil {
 		return err
 	}
+	queries = o.halved(queries)
 	if o.document != "" {
 		queries = slices.DeleteFunc(queries, func(q query) bool { return q.Document != o.document })
 	}
@@ -88,6 +110,12 @@ func run(dir string, o options, v *vectors) error {
 	if err != nil {
 		return err
 	}
+	ask(queries, func(q *query) *searched { return indexes[q.Document] }, o)
+	return v.check(len(queries))
+}
+
+// ask asks queries and prints how well their tools are found.
+func ask(queries []query, of func(*query) *searched, o options) {
 	results, order := map[string]*result{}, []string(nil)
 	for _, q := range queries {
 		r := results[q.Set]
@@ -95,22 +123,25 @@ func run(dir string, o options, v *vectors) error {
 			r = &result{}
 			results[q.Set], order = r, append(order, q.Set)
 		}
-		s := indexes[q.Document]
+		s := of(&q)
 		began := time.Now()
-		hits := s.find(finder.Query{Text: q.Query, Limit: 100})
+		found := s.find(finder.Query{Text: q.Query, Limit: 100})
+		hits := found.Hits
 		r.times = append(r.times, time.Since(began))
-		rank := rankOf(s, hits, &q)
+		rank := rankOf(s, found, &q)
 		r.add(rank)
+		if found.Weak {
+			r.weak++
+		}
 		if q.Set == o.misses && (rank == 0 || rank > 5) {
 			printMiss(s, hits, &q, rank)
 		}
 	}
-	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | median time | p99 |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | weak | median time | p99 |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 	for _, set := range order {
 		results[set].print(set)
 	}
-	return v.check(len(queries))
 }
 
 func readQueries(file string) (queries []query, err error) {
@@ -174,23 +205,34 @@ func build(dir string, queries []query, o options, v *vectors) (map[string]*sear
 
 // toolsOf returns the tools of a document with overlays.
 func toolsOf(file, name string, overlays []string) ([]*catalog.Tool, error) {
-	d, err := openapi.Load(context.Background(), file, openapi.LoadOptions{Overlays: overlays})
+	api, err := compile(file, name, overlays)
 	if err != nil {
 		return nil, err
 	}
+	return catalog.Build([]catalog.API{api}, catalog.Options{MaxName: 64}).All(), nil
+}
+
+// compile returns the API of a document with overlays.
+func compile(file, name string, overlays []string) (catalog.API, error) {
+	d, err := openapi.Load(context.Background(), file, openapi.LoadOptions{Overlays: overlays})
+	if err != nil {
+		return catalog.API{}, err
+	}
 	api, err := d.Compile(context.Background(), openapi.CompileOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return catalog.API{}, fmt.Errorf("%s: %w", file, err)
 	}
-	every := func(*openapi.Operation) (catalog.Choice, bool) { return catalog.Choice{}, true }
-	return catalog.Build([]catalog.API{{Name: name, Operations: api.Operations, Choose: every}}, catalog.Options{APIs: 1, MaxName: 64}).All(), nil
+	return catalog.API{Name: name, Operations: api.Operations}, nil
 }
 
 // rankOf returns the rank of the first right tool; 0 if none was found.
-func rankOf(s *searched, hits []finder.Hit, q *query) int {
-	for i, hit := range hits {
-		t := s.tools[hit.Tool]
-		if t.API+".json" == q.Document && slices.Contains(q.Gold, [2]string{t.Method, t.Path}) {
+func rankOf(s *searched, found finder.Result, q *query) int {
+	isRight := func(tool int) bool {
+		t := s.tools[tool]
+		return t.API == q.api() && slices.Contains(q.Gold, [2]string{t.Method, t.Path})
+	}
+	for i, hit := range found.Hits {
+		if isRight(hit.Tool) || slices.ContainsFunc(found.Twins[hit.Tool], isRight) {
 			return i + 1
 		}
 	}
@@ -198,7 +240,7 @@ func rankOf(s *searched, hits []finder.Hit, q *query) int {
 }
 
 func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
-	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.Document, rank, q.Query, q.Gold)
+	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.api(), rank, q.Query, q.Gold)
 	for i, hit := range hits[:min(5, len(hits))] {
 		t := s.tools[hit.Tool]
 		fmt.Printf("  %d. %.2f %s %s: %s\n", i+1, hit.Score, t.Method, t.Path, t.Document.Summary)
@@ -208,6 +250,7 @@ func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
 // result counts the ranks of a set.
 type result struct {
 	queries, first, third, fifth, tenth int
+	weak                                int // answers that say that nothing fits well
 	reciprocal                          float64
 	times                               []time.Duration
 }
@@ -231,6 +274,6 @@ func (r *result) add(rank int) {
 func (r *result) print(set string) {
 	share := func(n int) float64 { return float64(n) / float64(r.queries) }
 	slices.Sort(r.times)
-	fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %v | %v |\n", set, r.queries, share(r.first), share(r.third), share(r.fifth), share(r.tenth),
-		r.reciprocal/float64(r.queries), r.times[len(r.times)/2].Round(time.Microsecond), r.times[len(r.times)*99/100].Round(time.Microsecond))
+	fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %v | %v |\n", set, r.queries, share(r.first), share(r.third), share(r.fifth), share(r.tenth),
+		r.reciprocal/float64(r.queries), share(r.weak), r.times[len(r.times)/2].Round(time.Microsecond), r.times[len(r.times)*99/100].Round(time.Microsecond))
 }

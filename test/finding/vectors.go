@@ -31,7 +31,7 @@ const patience = 10 * time.Second
 func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 	if v.url == "" || v.by == "words" {
 		index := finder.OfTools(tools, nil)
-		return &searched{index.Search, tools}, nil
+		return &searched{find: index.Search, byName: index.Search, tools: tools}, nil
 	}
 	if v.by != "both" && v.by != "vectors" {
 		return nil, fmt.Errorf("-by is words, vectors or both, not %q", v.by)
@@ -57,9 +57,11 @@ func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 	}
 	f.Index()
 	if v.by == "both" {
-		return &searched{func(q finder.Query) []finder.Hit { return f.Find(context.Background(), q) }, tools}, nil
+		return &searched{find: func(q finder.Query) finder.Result { return f.Find(context.Background(), q) }, byName: f.Index().Search, tools: tools}, nil
 	}
-	return &searched{func(q finder.Query) []finder.Hit { return f.FindByVectors(context.Background(), q) }, tools}, nil
+	return &searched{find: func(q finder.Query) finder.Result {
+		return finder.Result{Hits: f.FindByVectors(context.Background(), q)}
+	}, tools: tools}, nil
 }
 
 // check returns an error if queries had no vectors: the ranks are not those that were asked for then.
