@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"drawbridge/test/process"
+	"drawbridge/test/tasks/session"
+)
+
+// everyNth is which tasks are also done through FastMCP: no choice of ours.
+const everyNth = 4
+
+// fastMCP is a FastMCP server with its search by BM25, with the same services behind it.
+type fastMCP struct {
+	tools map[string]fastMCPTool // by "API METHOD PATH"
+}
+
+// fastMCPTool is a tool that FastMCP makes of an operation.
+type fastMCPTool struct {
+	Name      string
+	Arguments []string
+}
+
+// compare does every fourth task by its script through the gateway and through FastMCP.
+func (w *world) compare(ctx context.Context, s *settings, all []*task) error {
+	var chosen []*task
+	for i, t := range all {
+		if i%everyNth == 0 {
+			chosen = append(chosen, t)
+		}
+	}
+	child, endpoint, f, err := w.startFastMCP(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = child.Stop() }() // what it says at its end is of no interest
+	ours, err := w.playAll(ctx, chosen, w.endpoint, w)
+	if err != nil {
+		return err
+	}
+	theirs, err := w.playAll(ctx, chosen, endpoint, f)
+	if err != nil {
+		return err
+	}
+	missed := report(os.Stdout, "script through the gateway", ours)
+	if err := report(os.Stdout, "script through FastMCP", theirs); err != nil {
+		fmt.Println("\nFastMCP:", err)
+	}
+	return missed
+}
+
+// startFastMCP starts server.py, and waits until its endpoint answers.
+func (w *world) startFastMCP(ctx context.Context, s *settings) (child *process.Child, endpoint string, f *fastMCP, err error) {
+	address, err := process.FreeAddress()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	apis := compact([]map[string]string{
+		{"name": "prefect", "document": w.services["prefect"].url + "/api/openapi.json", "base_url": w.services["prefect"].url + "/api"},
+		{"name": "mailpit", "document": w.services["mailpit"].url + "/api/v1/swagger.json", "base_url": w.services["mailpit"].url},
+		{"name": "jupyter", "document": filepath.Join(s.programs, "jupyter.yaml"), "base_url": w.services["jupyter"].url, "authorization": w.services["jupyter"].token},
+		{"name": "alertmanager", "document": filepath.Join(s.programs, "alertmanager.yaml"), "base_url": w.services["alertmanager"].url + "/api/v2"},
+	})
+	file := filepath.Join(w.dir, "fastmcp.json")
+	if err := os.WriteFile(file, []byte(apis), 0o600); err != nil {
+		return nil, "", nil, err
+	}
+	f = &fastMCP{}
+	out, err := exec.CommandContext(ctx, s.python, "test/tasks/server.py", file, "--list").Output()
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("server.py --list: %w", err)
+	}
+	if err := json.Unmarshal(out, &f.tools); err != nil {
+		return nil, "", nil, fmt.Errorf("server.py --list: %w", err)
+	}
+	if child, err = process.Start(ctx, s.python, "test/tasks/server.py", file, port); err != nil {
+		return nil, "", nil, err
+	}
+	endpoint = "http://" + address + "/mcp"
+	ready, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return child, endpoint, f, child.Await(ready, func(ctx context.Context) error {
+		opened, err := session.Open(ctx, endpoint)
+		if err == nil {
+			opened.Close()
+		}
+		return err
+	})
+}
+
+func (f *fastMCP) tool(operation string) (string, error) {
+	t, ok := f.tools[operation]
+	if !ok {
+		return "", fmt.Errorf("FastMCP has no tool of %s", operation)
+	}
+	return t.Name, nil
+}
+
+// found reads the definitions that an answer of search_tools lists.
+func (f *fastMCP) found(answer string) (all []hit) {
+	var definitions []struct {
+		Name        string          `json:"name"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if err := json.Unmarshal([]byte(answer), &definitions); err != nil {
+		return nil
+	}
+	for _, d := range definitions {
+		all = append(all, hit{tool: d.Name, arguments: string(d.InputSchema)})
+	}
+	return all
+}
+
+// describe: an answer of search_tools has the whole definition.
+func (f *fastMCP) describe(string) (name string, arguments map[string]any) { return "", nil }
+
+// call moves the members of a body beside the parameters, where FastMCP has them, and marks a parameter of the name of a member.
+func (f *fastMCP) call(operation string, arguments map[string]any) (name string, all map[string]any) {
+	t := f.tools[operation]
+	flat := map[string]any{}
+	for name, value := range arguments {
+		if body, ok := value.(map[string]any); ok && name == "body" && !slices.Contains(t.Arguments, name) {
+			for member, value := range body {
+				flat[member] = value
+			}
+			continue
+		}
+		if marked := name + "__path"; slices.Contains(t.Arguments, marked) {
+			name = marked
+		}
+		flat[name] = value
+	}
+	return "call_tool", map[string]any{"name": t.Name, "arguments": flat}
+}
