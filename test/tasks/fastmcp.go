@@ -42,11 +42,11 @@ func (w *world) compare(ctx context.Context, s *settings, all []*task) error {
 		return err
 	}
 	defer func() { _ = child.Stop() }() // what it says at its end is of no interest
-	ours, err := w.playAll(ctx, chosen, w.endpoint, w)
+	ours, err := w.playAll(ctx, chosen, w.endpoint, w, s.log())
 	if err != nil {
 		return err
 	}
-	theirs, err := w.playAll(ctx, chosen, endpoint, f)
+	theirs, err := w.playAll(ctx, chosen, endpoint, f, s.log())
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (f *fastMCP) found(answer string) (all []hit) {
 		return nil
 	}
 	for _, d := range definitions {
-		all = append(all, hit{tool: d.Name, arguments: string(d.InputSchema)})
+		all = append(all, hit{tool: d.Name, arguments: string(d.InputSchema), text: string(d.InputSchema)})
 	}
 	return all
 }

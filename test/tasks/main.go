@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,6 +25,7 @@ func main() {
 	flag.StringVar(&s.judge, "judge", "", "judge the tasks that were done at the `URL` of -serve, and print the table")
 	flag.BoolVar(&s.fastMCP, "fastmcp", false, "do every fourth task also through FastMCP with its search")
 	flag.StringVar(&s.python, "python", "out/alternatives-venv/bin/python", "an `interpreter` that has FastMCP")
+	flag.BoolVar(&s.verbose, "v", false, "print each call of the scripts")
 	flag.Parse()
 	if only != "" {
 		s.only = strings.Split(only, ",")
@@ -41,7 +43,7 @@ func main() {
 type settings struct {
 	gateway, programs, tasks, tools string
 	model, judge, python            string
-	serve, fastMCP                  bool
+	serve, fastMCP, verbose         bool
 	only                            []string
 }
 
@@ -71,17 +73,25 @@ func (s *settings) run(ctx context.Context) error {
 	case s.fastMCP:
 		return w.compare(ctx, s, all)
 	}
-	done, err := w.playAll(ctx, all, w.endpoint, w)
+	done, err := w.playAll(ctx, all, w.endpoint, w, s.log())
 	if err != nil {
 		return err
 	}
 	return report(os.Stdout, "script", done)
 }
 
+// log is where each call of a script is written.
+func (s *settings) log() io.Writer {
+	if s.verbose {
+		return os.Stdout
+	}
+	return io.Discard
+}
+
 // playAll does tasks by their scripts, one after the other.
-func (w *world) playAll(ctx context.Context, all []*task, endpoint string, to server) (done []outcome, err error) {
+func (w *world) playAll(ctx context.Context, all []*task, endpoint string, to server, log io.Writer) (done []outcome, err error) {
 	for _, t := range all {
-		o, err := w.play(ctx, t, endpoint, to)
+		o, err := w.play(ctx, t, endpoint, to, log)
 		if err != nil {
 			return nil, err
 		}

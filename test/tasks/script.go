@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func (o *outcome) fault(format string, args ...any) {
 }
 
 // play does a task by its script, in a session of its own.
-func (w *world) play(ctx context.Context, t *task, endpoint string, to server) (outcome, error) {
+func (w *world) play(ctx context.Context, t *task, endpoint string, to server, log io.Writer) (outcome, error) {
 	v, err := w.prepare(ctx, t)
 	if err != nil {
 		return outcome{}, err
@@ -47,7 +48,8 @@ func (w *world) play(ctx context.Context, t *task, endpoint string, to server) (
 		return outcome{}, err
 	}
 	defer s.Close()
-	p := &player{session: s, server: to, values: v, shown: map[string]string{}, outcome: outcome{task: t.name}}
+	p := &player{session: s, server: to, values: v, shown: map[string]string{}, said: map[string]string{}, log: log, outcome: outcome{task: t.name}}
+	fmt.Fprintln(log, t.name)
 	for i, step := range t.script {
 		if err := p.step(ctx, step); err != nil {
 			if errors.Is(err, context.Canceled) {
@@ -68,8 +70,19 @@ type player struct {
 	server  server
 	values  values
 	shown   map[string]string // what the answers so far show of the arguments, by tool
+	said    map[string]string // all that they say of it
 	answer  string
+	log     io.Writer // each call
 	outcome
+}
+
+// send makes a call of search mode and writes it to the log; detail says what it is about.
+func (p *player) send(ctx context.Context, tool, detail string, arguments map[string]any) (session.Answer, error) {
+	answer, err := p.session.Call(ctx, tool, arguments)
+	if err == nil {
+		fmt.Fprintf(p.log, "  %s %s: %d tokens\n", tool, detail, answer.Tokens)
+	}
+	return answer, err
 }
 
 func (p *player) step(ctx context.Context, s step) error {
@@ -91,7 +104,7 @@ func (p *player) search(ctx context.Context, s step) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.session.Call(ctx, "search_tools", map[string]any{"query": query})
+	answer, err := p.send(ctx, "search_tools", query, map[string]any{"query": query})
 	if err != nil {
 		return err
 	}
@@ -101,6 +114,7 @@ func (p *player) search(ctx context.Context, s step) error {
 	found := p.server.found(answer.Text)
 	for _, h := range found {
 		p.shown[h.tool] += " " + h.arguments
+		p.said[h.tool] += " " + h.text
 	}
 	for _, operation := range s.Finds {
 		name, err := p.server.tool(operation)
@@ -130,17 +144,19 @@ func (p *player) call(ctx context.Context, s step) error {
 	}
 	members, _ := arguments.(map[string]any)
 	tool, all := p.server.call(s.Call, members)
-	if described, with := p.server.describe(name); described != "" && len(hidden(members, s.Free, p.shown[name])) > 0 {
-		answer, err := p.session.Call(ctx, described, with)
+	if described, with := p.server.describe(name); described != "" && len(p.missing(name, s, members)) > 0 {
+		detail := name + " for " + strings.Join(p.missing(name, s, members), ", ")
+		answer, err := p.send(ctx, described, detail, with)
 		if err != nil {
 			return err
 		}
 		p.shown[name] += " " + answer.Text
+		p.said[name] += " " + answer.Text
 	}
-	if missing := hidden(all["arguments"], s.Free, p.shown[name]); len(missing) > 0 {
+	if missing := p.missing(name, s, all["arguments"]); len(missing) > 0 {
 		p.fault("%s doesn't show %s", name, strings.Join(missing, ", "))
 	}
-	answer, err := p.session.Call(ctx, tool, all)
+	answer, err := p.send(ctx, tool, name, all)
 	if err != nil {
 		return err
 	}
@@ -148,6 +164,17 @@ func (p *player) call(ctx context.Context, s step) error {
 		return fmt.Errorf("%s: %.400s", name, strings.Join(strings.Fields(answer.Text), " "))
 	}
 	return p.values.keep(s.Keep, answer.Text)
+}
+
+// missing returns what no answer so far shows of the arguments of a step.
+func (p *player) missing(tool string, s step, arguments any) []string {
+	missing := hidden(arguments, s.Free, p.shown[tool])
+	for _, word := range s.Shows {
+		if !strings.Contains(strings.ToLower(p.said[tool]), word) {
+			missing = append(missing, word)
+		}
+	}
+	return missing
 }
 
 // tool returns the name of the tool of an operation.

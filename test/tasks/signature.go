@@ -11,14 +11,21 @@ import (
 type hit struct {
 	tool      string
 	arguments string // the signature's part in parentheses
+	text      string // the signature and the lines below it
 }
 
 var signature = regexp.MustCompile(`(?m)^([A-Za-z0-9_.-]+)\(`)
 
 // hits reads an answer of search_tools: signatures that begin a line.
 func hits(answer string) (all []hit) {
-	for _, at := range signature.FindAllStringSubmatchIndex(answer, -1) {
-		all = append(all, hit{tool: answer[at[2]:at[3]], arguments: parenthesized(answer[at[1]:])})
+	begins := signature.FindAllStringSubmatchIndex(answer, -1)
+	for i, at := range begins {
+		end := len(answer)
+		if i+1 < len(begins) {
+			end = begins[i+1][0]
+		}
+		text := answer[at[0]:end]
+		all = append(all, hit{tool: answer[at[2]:at[3]], arguments: parenthesized(answer[at[1]:end]), text: text})
 	}
 	return all
 }

@@ -41,8 +41,9 @@ type step struct {
 
 	Call      string            `json:"call"` // an operation
 	Arguments map[string]any    `json:"arguments"`
-	Free      []string          `json:"free"` // members of arguments whose own members no document declares
-	Keep      map[string]string `json:"keep"` // queries in jq on the answer, by the name of the value
+	Free      []string          `json:"free"`  // members of arguments whose own members no document declares
+	Shows     []string          `json:"shows"` // words, in small letters, beside the names of arguments without which nobody can write them, such as base64
+	Keep      map[string]string `json:"keep"`  // queries in jq on the answer, by the name of the value
 
 	Answer string `json:"answer"` // what is said in the end
 }
