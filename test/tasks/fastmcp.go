@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi2"
+	"github.com/getkin/kin-openapi/openapi2conv"
+	"go.yaml.in/yaml/v4"
 
 	"drawbridge/test/process"
 	"drawbridge/test/tasks/session"
@@ -67,20 +72,17 @@ func (w *world) startFastMCP(ctx context.Context, s *settings) (child *process.C
 	if err != nil {
 		return nil, "", nil, err
 	}
-	apis := compact([]map[string]string{
-		{"name": "prefect", "document": w.services["prefect"].url + "/api/openapi.json", "base_url": w.services["prefect"].url + "/api"},
-		{"name": "mailpit", "document": w.services["mailpit"].url + "/api/v1/swagger.json", "base_url": w.services["mailpit"].url},
-		{"name": "jupyter", "document": filepath.Join(s.programs, "jupyter.yaml"), "base_url": w.services["jupyter"].url, "authorization": w.services["jupyter"].token},
-		{"name": "alertmanager", "document": filepath.Join(s.programs, "alertmanager.yaml"), "base_url": w.services["alertmanager"].url + "/api/v2"},
-	})
-	file := filepath.Join(w.dir, "fastmcp.json")
-	if err := os.WriteFile(file, []byte(apis), 0o600); err != nil {
+	file, err := w.fastMCPConfiguration(ctx, s)
+	if err != nil {
 		return nil, "", nil, err
 	}
 	f = &fastMCP{}
-	out, err := exec.CommandContext(ctx, s.python, "test/tasks/server.py", file, "--list").Output()
+	var stderr bytes.Buffer
+	c := exec.CommandContext(ctx, s.python, "test/tasks/server.py", file, "--list")
+	c.Stderr = &stderr
+	out, err := c.Output()
 	if err != nil {
-		return nil, "", nil, fmt.Errorf("server.py --list: %w", err)
+		return nil, "", nil, fmt.Errorf("server.py --list: %w\n%s", err, stderr.Bytes())
 	}
 	if err := json.Unmarshal(out, &f.tools); err != nil {
 		return nil, "", nil, fmt.Errorf("server.py --list: %w", err)
@@ -98,6 +100,81 @@ func (w *world) startFastMCP(ctx context.Context, s *settings) (child *process.C
 		}
 		return err
 	})
+}
+
+// fastMCPConfiguration writes the documents, in the version that FastMCP reads, and the list of APIs for server.py.
+func (w *world) fastMCPConfiguration(ctx context.Context, s *settings) (file string, err error) {
+	var apis []map[string]string
+	for _, api := range []struct{ name, document, base string }{
+		{"prefect", "/api/openapi.json", "/api"}, {"mailpit", "/api/v1/swagger.json", ""},
+		{"jupyter", filepath.Join(s.programs, "jupyter.yaml"), ""}, {"alertmanager", filepath.Join(s.programs, "alertmanager.yaml"), "/api/v2"},
+	} {
+		served := w.services[api.name]
+		var text []byte
+		if filepath.Ext(api.document) == ".yaml" {
+			text, err = os.ReadFile(api.document)
+		} else {
+			var answer string
+			answer, err = served.send(ctx, "", api.document, nil)
+			text = []byte(answer)
+		}
+		if err == nil {
+			text, err = openAPI3(text)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the document of %s: %w", api.name, err)
+		}
+		document := filepath.Join(w.dir, api.name+".openapi.json")
+		if err := os.WriteFile(document, text, 0o600); err != nil {
+			return "", err
+		}
+		apis = append(apis, map[string]string{"name": api.name, "document": document, "base_url": served.url + api.base, "authorization": served.token})
+	}
+	file = filepath.Join(w.dir, "fastmcp.json")
+	return file, os.WriteFile(file, []byte(compact(apis)), 0o600)
+}
+
+// openAPI3 returns a document as JSON. FastMCP doesn't read Swagger 2.0, which becomes OpenAPI 3.0.
+func openAPI3(text []byte) ([]byte, error) {
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		return nil, err
+	}
+	document, _ := named(value).(map[string]any)
+	text, err := json.Marshal(document)
+	if err != nil || document["swagger"] == nil {
+		return text, err
+	}
+	var old openapi2.T
+	if err := json.Unmarshal(text, &old); err != nil {
+		return nil, err
+	}
+	converted, err := openapi2conv.ToV3(&old)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(converted)
+}
+
+// named makes texts of the keys of a YAML value, such as those of statuses.
+func named(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			value[key] = named(member)
+		}
+	case map[any]any:
+		all := make(map[string]any, len(value))
+		for key, member := range value {
+			all[fmt.Sprint(key)] = named(member)
+		}
+		return all
+	case []any:
+		for i, item := range value {
+			value[i] = named(item)
+		}
+	}
+	return value
 }
 
 func (f *fastMCP) tool(operation string) (string, error) {

@@ -18,7 +18,7 @@ func (w *world) judge(ctx context.Context, t *task, v values, answer string) (fa
 		part, err := v.text(part)
 		if err != nil {
 			faults = append(faults, err.Error())
-		} else if !strings.Contains(strings.ToLower(answer), strings.ToLower(part)) {
+		} else if !shows(strings.ToLower(answer), strings.ToLower(part)) {
 			faults = append(faults, fmt.Sprintf("the answer %.200q doesn't have %q", answer, part))
 		}
 	}

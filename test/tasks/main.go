@@ -20,7 +20,7 @@ func main() {
 	flag.StringVar(&s.tasks, "tasks", "test/tasks/testdata", "the `directory` of the tasks")
 	flag.StringVar(&s.tools, "tools", "{presentation: search}", "the key tools of the gateway's configuration, as `YAML`")
 	flag.StringVar(&only, "only", "", "`names` of tasks, with commas; the others are left out")
-	flag.StringVar(&s.model, "model", "", "do the tasks with the model behind this `URL` of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1; its key is in MODEL_KEY, its name in MODEL_NAME")
+	flag.StringVar(&s.model, "model", os.Getenv("MODEL_URL"), "do the tasks with the model behind this `URL` of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1; MODEL_URL is the default; its name is in MODEL_NAME, its key in MODEL_KEY")
 	flag.BoolVar(&s.serve, "serve", false, "start everything, and give out the tasks to a client until interrupted")
 	flag.StringVar(&s.judge, "judge", "", "judge the tasks that were done at the `URL` of -serve, and print the table")
 	flag.BoolVar(&s.fastMCP, "fastmcp", false, "do every fourth task also through FastMCP with its search")

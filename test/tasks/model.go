@@ -62,7 +62,7 @@ func (w *world) askModel(ctx context.Context, url string, all []*task) error {
 	return report(os.Stdout, "model "+m.name, done)
 }
 
-// converse shows the model the task and the endpoint's tools, and makes the calls that it chooses until it says something.
+// converse prepares a task, has the model do it, and judges what became of it.
 func (w *world) converse(ctx context.Context, m *model, t *task) (outcome, error) {
 	v, err := w.prepare(ctx, t)
 	if err != nil {
@@ -77,20 +77,28 @@ func (w *world) converse(ctx context.Context, m *model, t *task) (outcome, error
 		return outcome{}, err
 	}
 	defer s.Close()
-	list, err := s.Tools(ctx)
+	answer, err := m.do(ctx, s, text)
 	if err != nil {
 		return outcome{}, err
+	}
+	return outcome{task: t.name, calls: s.Calls, tokens: s.Tokens, faults: w.judge(ctx, t, v, answer)}, nil
+}
+
+// do shows the model a task and the tools of a session, makes the calls that it chooses until it says something, and returns what it says.
+func (m *model) do(ctx context.Context, s *session.Session, text string) (answer string, err error) {
+	list, err := s.Tools(ctx)
+	if err != nil {
+		return "", err
 	}
 	var tools []chatTool
 	for _, tool := range list {
 		tools = append(tools, chatTool{"function", chatFunction{tool.Name, tool.Description, tool.InputSchema}})
 	}
 	messages := []chatMessage{{Role: "system", Content: s.Instructions()}, {Role: "user", Content: text}}
-	answer := ""
 	for s.Calls < patience {
 		next, err := m.chat(ctx, messages, tools)
 		if err != nil {
-			return outcome{}, err
+			return "", err
 		}
 		messages = append(messages, next)
 		if answer = next.Content; len(next.ToolCalls) == 0 {
@@ -100,7 +108,7 @@ func (w *world) converse(ctx context.Context, m *model, t *task) (outcome, error
 			messages = append(messages, chatMessage{Role: "tool", ToolCallID: call.ID, Content: called(ctx, s, call)})
 		}
 	}
-	return outcome{task: t.name, calls: s.Calls, tokens: s.Tokens, faults: w.judge(ctx, t, v, answer)}, nil
+	return answer, nil
 }
 
 // called makes a call that a model chooses, and returns what the model reads of it.

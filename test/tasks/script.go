@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"drawbridge/test/tasks/session"
 )
@@ -170,11 +171,16 @@ func (p *player) call(ctx context.Context, s step) error {
 func (p *player) missing(tool string, s step, arguments any) []string {
 	missing := hidden(arguments, s.Free, p.shown[tool])
 	for _, word := range s.Shows {
-		if !strings.Contains(strings.ToLower(p.said[tool]), word) {
+		if !slices.Contains(words(p.said[tool]), word) {
 			missing = append(missing, word)
 		}
 	}
 	return missing
+}
+
+// words returns the words of a text in small letters.
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // tool returns the name of the tool of an operation.

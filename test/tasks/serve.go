@@ -55,6 +55,7 @@ A model gets these commands and nothing else:
   go run ./test/tasks/client %[1]s describe NAME…
   go run ./test/tasks/client %[1]s read NAME '{"argument": "value"}'
   go run ./test/tasks/client %[1]s call NAME '{"argument": "value"}'
+  go run ./test/tasks/client %[1]s tool search_tools '{"query": "WORDS", "limit": 3}'
 Then:
   make tasks TASKS_FLAGS='-judge http://%[2]s'
 

@@ -2,35 +2,24 @@
 
 usage: server.py APIS (--list | PORT)
 
-APIS is a JSON file: a list of {name, document, base_url, authorization?}, where document is a path or a URL.
+APIS is a JSON file: a list of {name, document, base_url, authorization}, where document is the path of a document in JSON.
 """
 
 import asyncio
 import json
 import sys
-import urllib.request
 
 import httpx2
-import yaml
 from fastmcp import FastMCP
 from fastmcp.server.transforms.search import BM25SearchTransform
 
 
-def document(place):
-    if place.startswith("http://"):
-        with urllib.request.urlopen(place) as answer:
-            text = answer.read()
-    else:
-        with open(place, "rb") as file:
-            text = file.read()
-    value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return json.loads(json.dumps(value, default=str))
-
-
 def api(item):
-    headers = {"Authorization": item["authorization"]} if "authorization" in item else {}
+    with open(item["document"], encoding="utf-8") as file:
+        document = json.load(file)
+    headers = {"Authorization": item["authorization"]} if item["authorization"] else {}
     client = httpx2.AsyncClient(base_url=item["base_url"], headers=headers)
-    return FastMCP.from_openapi(openapi_spec=document(item["document"]), client=client, name=item["name"])
+    return FastMCP.from_openapi(openapi_spec=document, client=client, name=item["name"])
 
 
 async def tools(name, server):

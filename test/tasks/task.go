@@ -21,7 +21,7 @@ type task struct {
 	setup  []request // what is sent to the services before
 	script []step    // the task as a script does it
 	state  []check   // holds of the services afterwards
-	answer []string  // each is in the last answer of who does the task, in any case of letters
+	answer []string  // each stands in the last answer of who does the task, as a word, in any case of letters
 }
 
 // request is sent to a service, without the gateway.

@@ -73,12 +73,18 @@ func (v values) text(text string) (string, error) {
 	return expanded, nil
 }
 
-// keep adds what queries in jq find in an answer. The answer is JSON, or a string if it is anything else.
+// keep adds what queries in jq find in an answer. The answer is JSON, or a string if it is anything else. A list or a bare value may stand
+// in an object with the one member result, as structured results of MCP have it.
 func (v values) keep(queries map[string]string, answer string) error {
 	if len(queries) == 0 {
 		return nil
 	}
 	value := parse(answer)
+	if object, ok := value.(map[string]any); ok && len(object) == 1 {
+		if result, ok := object["result"]; ok {
+			value = result
+		}
+	}
 	for name, query := range queries {
 		found, err := ask(query, value, nil)
 		if err != nil {
