@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"drawbridge/test/tasks/session"
@@ -40,6 +40,8 @@ func (o *outcome) fault(format string, args ...any) {
 
 // play does a task by its script, in a session of its own.
 func (w *world) play(ctx context.Context, t *task, endpoint string, to server, log io.Writer) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
 	v, err := w.prepare(ctx, t)
 	if err != nil {
 		return outcome{}, err
@@ -53,8 +55,8 @@ func (w *world) play(ctx context.Context, t *task, endpoint string, to server, l
 	fmt.Fprintln(log, t.name)
 	for i, step := range t.script {
 		if err := p.step(ctx, step); err != nil {
-			if errors.Is(err, context.Canceled) {
-				return outcome{}, err
+			if ctx.Err() != nil {
+				return outcome{}, fmt.Errorf("%s: %w", t.name, err)
 			}
 			p.fault("step %d: %v", i+1, err)
 			break // what comes after it needs what it had to do
