@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"os"
 	"os/exec"
@@ -20,8 +21,15 @@ import (
 	"drawbridge/test/tasks/session"
 )
 
-// everyNth is which tasks are also done through FastMCP: no choice of ours.
+// everyNth is how many tasks are also done through FastMCP. The hash of its name chooses a task, so that it is no choice of ours, and
+// another task changes nothing about the others.
 const everyNth = 4
+
+func (t *task) chosen() bool {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(t.name)) // never fails
+	return h.Sum32()%everyNth == 0
+}
 
 // fastMCP is a FastMCP server with its search by BM25, with the same services behind it.
 type fastMCP struct {
@@ -34,11 +42,11 @@ type fastMCPTool struct {
 	Arguments []string
 }
 
-// compare does every fourth task by its script through the gateway and through FastMCP.
+// compare does the chosen tasks by their scripts through the gateway and through FastMCP.
 func (w *world) compare(ctx context.Context, s *settings, all []*task) error {
 	var chosen []*task
-	for i, t := range all {
-		if i%everyNth == 0 {
+	for _, t := range all {
+		if t.chosen() {
 			chosen = append(chosen, t)
 		}
 	}
@@ -187,15 +195,18 @@ func (f *fastMCP) tool(operation string) (string, error) {
 
 // found reads the definitions that an answer of search_tools lists.
 func (f *fastMCP) found(answer string) (all []hit) {
-	var definitions []struct {
-		Name        string          `json:"name"`
-		InputSchema json.RawMessage `json:"inputSchema"`
-	}
+	var definitions []json.RawMessage
 	if err := json.Unmarshal([]byte(answer), &definitions); err != nil {
 		return nil
 	}
-	for _, d := range definitions {
-		all = append(all, hit{tool: d.Name, arguments: string(d.InputSchema), text: string(d.InputSchema)})
+	for _, text := range definitions {
+		var d struct {
+			Name        string          `json:"name"`
+			InputSchema json.RawMessage `json:"inputSchema"`
+		}
+		if err := json.Unmarshal(text, &d); err == nil {
+			all = append(all, hit{tool: d.Name, arguments: string(d.InputSchema), text: string(text)})
+		}
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func main() {
 	flag.StringVar(&s.model, "model", os.Getenv("MODEL_URL"), "do the tasks with the model behind this `URL` of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1; MODEL_URL is the default; its name is in MODEL_NAME, its key in MODEL_KEY")
 	flag.BoolVar(&s.serve, "serve", false, "start everything, and give out the tasks to a client until interrupted")
 	flag.StringVar(&s.judge, "judge", "", "judge the tasks that were done at the `URL` of -serve, and print the table")
-	flag.BoolVar(&s.fastMCP, "fastmcp", false, "do every fourth task also through FastMCP with its search")
+	flag.BoolVar(&s.fastMCP, "fastmcp", false, "do a quarter of the tasks through the gateway, then through FastMCP with its search")
 	flag.StringVar(&s.python, "python", "out/alternatives-venv/bin/python", "an `interpreter` that has FastMCP")
 	flag.BoolVar(&s.verbose, "v", false, "print each call of the scripts")
 	flag.Parse()

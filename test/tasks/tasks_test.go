@@ -21,7 +21,11 @@ func TestTasks(t *testing.T) {
 	if len(all) < 40 {
 		t.Errorf("there are %d tasks, fewer than 40", len(all))
 	}
+	chosen := 0
 	for _, task := range all {
+		if task.chosen() {
+			chosen++
+		}
 		t.Run(task.name, func(t *testing.T) {
 			kept := values{"n": 1}
 			for _, r := range task.setup {
@@ -53,6 +57,9 @@ func TestTasks(t *testing.T) {
 				t.Errorf("the answer of the script is %q, expected are %q", last, task.answer)
 			}
 		})
+	}
+	if chosen < 10 {
+		t.Errorf("%d tasks are done through FastMCP, fewer than 10", chosen)
 	}
 }
 
