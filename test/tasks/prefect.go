@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// prefect is a Prefect server with a database of its own.
+// prefect is a Prefect server with a database of its own, without the services that work in the background: they would change the state of
+// runs by the clock.
 func prefect(ctx context.Context, programs, dir string, s *service) error {
 	host, port, err := net.SplitHostPort(s.address())
 	if err != nil {
@@ -17,8 +18,8 @@ func prefect(ctx context.Context, programs, dir string, s *service) error {
 	if err := s.start(ctx, environment([]string{
 		"PREFECT_HOME=" + dir, "PREFECT_PROFILES_PATH=" + filepath.Join(dir, "profiles.toml"),
 		"PREFECT_API_DATABASE_CONNECTION_URL=sqlite+aiosqlite:///" + filepath.Join(dir, "prefect.db"),
-		"PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",
-	}, filepath.Join(programs, "venv/bin/prefect"), "server", "start", "--host", host, "--port", port)); err != nil {
+		"PREFECT_SERVER_DATABASE_TIMEOUT=60", "PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",
+	}, filepath.Join(programs, "venv/bin/prefect"), "server", "start", "--no-services", "--host", host, "--port", port)); err != nil {
 		return err
 	}
 	s.reset = func(ctx context.Context) error { return resetPrefect(ctx, s) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -43,8 +44,11 @@ func (w *world) play(ctx context.Context, t *task, endpoint string, to server, l
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	v, err := w.prepare(ctx, t)
-	if err != nil {
+	if errors.Is(err, context.Canceled) {
 		return outcome{}, err
+	}
+	if err != nil {
+		return outcome{task: t.name, faults: []string{err.Error()}}, nil
 	}
 	s, err := session.Open(ctx, endpoint)
 	if err != nil {
@@ -55,7 +59,7 @@ func (w *world) play(ctx context.Context, t *task, endpoint string, to server, l
 	fmt.Fprintln(log, t.name)
 	for i, step := range t.script {
 		if err := p.step(ctx, step); err != nil {
-			if ctx.Err() != nil {
+			if errors.Is(err, context.Canceled) {
 				return outcome{}, fmt.Errorf("%s: %w", t.name, err)
 			}
 			p.fault("step %d: %v", i+1, err)
