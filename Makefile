@@ -36,6 +36,7 @@ DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
 STREAMS_FLAGS ?=
 VENDORS_FLAGS ?=
+TASKS_FLAGS   ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 PAIRS         ?= 100000
@@ -225,6 +226,10 @@ clients: ## tables of features and of search mode, by official clients and revis
 .PHONY: vendors
 vendors: build ## clients and converters of model vendors on the tools of real documents, as a table (VENDORS_FLAGS='-every 6 -calls 3')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/vendors/run $(VENDORS_FLAGS)
+
+.PHONY: tasks
+tasks: build ## tasks on four real services through the gateway, by scripts, as a table; a task that is not solved is an error (TASKS_FLAGS='-model URL', -serve for any model with a client, -fastmcp, -v, -only NAME; needs python3)
+	test/tasks/run $(TASKS_FLAGS)
 
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)
