@@ -11,11 +11,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-const (
-	defaultLimit, maxLimit = 8, 20
-	// lineLength is the length of a hit's line of description, in characters.
-	lineLength = 120
-)
+const defaultLimit, maxLimit = 8, 20
 
 // filter restricts what is found.
 type filter struct {
@@ -54,40 +50,14 @@ func (s *Scope) Search(ctx context.Context, args json.RawMessage) (text string, 
 	}
 	hits := s.find(ctx, query, limit, f.has)
 	if len(hits) > 0 {
-		return describeHits(hits), len(hits), nil
+		return describeHits(hits, query), len(hits), nil
 	}
 	if f != (filter{}) {
 		if hits = s.byWords(query, limit); len(hits) > 0 { // Find may have waited already
-			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits), len(hits), nil
+			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits, query), len(hits), nil
 		}
 	}
 	return s.nothing(query), 0, nil
-}
-
-// describeHits writes two lines for each tool: its signature, and what it does.
-func describeHits(hits []*catalog.Tool) string {
-	var b strings.Builder
-	for i, t := range hits {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(t.Signature())
-		b.WriteString("\n  ")
-		if t.Annotations.ReadOnly {
-			b.WriteString("read-only: ")
-		}
-		b.WriteString(line(t.Description))
-	}
-	return b.String()
-}
-
-// line returns the first sentence of a description, or as much of it as fits in a line.
-func line(description string) string {
-	raw, _, _ := strings.Cut(description, "\n")
-	if i := strings.Index(raw, ". "); i > 0 && len(raw[:i]) < lineLength && !strings.HasSuffix(raw[:i], "e.g") && !strings.HasSuffix(raw[:i], "i.e") {
-		raw = raw[:i]
-	}
-	return strings.TrimSuffix(text.TruncateWords(raw, lineLength), ".")
 }
 
 // nothing says where else to look if no tool fits.
