@@ -3,25 +3,23 @@ package openapi
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
+	"drawbridge/openapi/typescript"
 )
 
 // A model is told the arguments of an operation after a call with wrong ones. The text is read from the published
 // schema, so that it can't differ from it; the cost is paid only by wrong calls.
 
-const (
-	// maxListed is where lists in messages to a model are cut: it has the schema, this is a reminder.
-	maxListed = 30
-	// maxExample is the longest example in bytes.
-	maxExample = 600
-)
+// maxExample is the longest example in bytes.
+const maxExample = 600
 
-// appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
-// required. accepts reports whether a call with the example is sent.
+// appendArguments appends what the operation takes, with the arguments that the faults are about, and an example that shows them in their
+// places. accepts reports whether a call with the example is sent.
 func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
 	input := o.inputSchema()
 	all := input.Members()
@@ -31,51 +29,37 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts 
 		}
 		return
 	}
-	faulty := o.faultyArguments(faults)
-	rank := func(m jsonschema.Member) int {
-		switch {
-		case len(all) > maxListed && slices.Contains(faulty, m.Name):
-			return 0 // it must not be cut off
-		case m.Required:
-			return 1
-		}
-		return 2
-	}
-	slices.SortStableFunc(all, func(a, b jsonschema.Member) int { return rank(a) - rank(b) })
+	faulty := o.faultyPlaces(faults)
+	b.WriteString("It takes (" + typescript.Arguments(input, typescript.Options{Query: strings.Join(slices.Concat(faulty...), " ")}) + ").\n")
 	required := slices.ContainsFunc(all, func(m jsonschema.Member) bool { return m.Required })
-	b.WriteString("It takes: ")
-	for i, m := range all[:min(len(all), maxListed)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(m.Name + " (" + phrase(m.Schema))
-		if m.Required {
-			b.WriteString(", required")
-		}
-		b.WriteByte(')')
+	example, invented := o.smallest(!required, faulty, accepts)
+	if example == nil && len(faulty) > 0 {
+		example, invented = o.smallest(!required, nil, accepts) // there may be no room for the others
 	}
-	if len(all) > maxListed {
-		b.WriteString(", …")
-	}
-	b.WriteString(".\n")
-	if example, invented := o.smallest(!required, faulty, accepts); example != nil {
+	if example != nil {
 		b.WriteString(ExampleText(example, invented))
 		b.WriteByte('\n')
 	}
 }
 
-// faultyArguments returns the arguments that faults are about, and the body with one that belongs inside it.
-func (o *Operation) faultyArguments(faults []Fault) (names []string) {
+// faultyPlaces returns the places that faults are about as paths of names, and those inside the body of arguments that stand beside it.
+func (o *Operation) faultyPlaces(faults []Fault) (places [][]string) {
 	for _, f := range faults {
-		first, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
-		if name, ok := topLevel("/" + first); ok && name != "" {
-			names = append(names, name)
-			if body := o.bodyArgument(); body != "" && strings.HasSuffix(f.Message, insideBody(body)) {
-				names = append(names, body)
+		var place []string
+		for token := range strings.SplitSeq(strings.TrimPrefix(f.Pointer, "/"), "/") {
+			if _, err := strconv.Atoi(token); err != nil && token != "" {
+				place = append(place, jsonscan.UnescapeToken(token))
 			}
 		}
+		if len(place) == 0 {
+			continue
+		}
+		places = append(places, place)
+		if body := o.bodyArgument(); body != "" && strings.HasSuffix(f.Message, insideBody(body)) {
+			places = append(places, append([]string{body}, place...))
+		}
 	}
-	return names
+	return places
 }
 
 // bodyArgument returns the name of the argument that is the whole body, or "".
@@ -91,7 +75,7 @@ func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q",
 
 // smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
 // required, what the document gives examples of, and which of them are invented. It is nil when none are found.
-func (o *Operation) smallest(optional bool, also []string, accepts func(args []byte) bool) (example []byte, invented []string) {
+func (o *Operation) smallest(optional bool, also [][]string, accepts func(args []byte) bool) (example []byte, invented []string) {
 	v, err := o.validator()
 	if err != nil {
 		return nil, nil
@@ -101,28 +85,6 @@ func (o *Operation) smallest(optional bool, also []string, accepts func(args []b
 		return nil, nil
 	}
 	return example, invented
-}
-
-// phrase returns "string", "array of integer", "one of \"a\", \"b\"" …
-func phrase(s *jsonschema.Schema) string {
-	s = s.Resolve()
-	if enum := s.Value("enum"); enum != nil && len(enum) <= 120 {
-		var values []string
-		for v := range jsonscan.Elements(enum) {
-			values = append(values, string(v))
-		}
-		return "one of " + strings.Join(values, ", ")
-	}
-	if names := s.Types(); len(names) > 0 {
-		if items := s.Schema("items").Allowed(); s.Text("type") == "array" && len(items) > 0 {
-			return "array of " + strings.Join(items, " or ")
-		}
-		return strings.Join(names, " or ")
-	}
-	if names := s.Allowed(); len(names) > 0 {
-		return strings.Join(names, " or ")
-	}
-	return "see the schema"
 }
 
 // declares reports whether an object schema names a member.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"iter"
 	"slices"
 
 	"drawbridge/openapi/jsonschema"
@@ -27,6 +28,17 @@ func (o *Operation) Arguments() []Argument {
 		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: required, List: isArray(input.Property(a.name))})
 	}
 	return all
+}
+
+// ParameterNames yields the names of the arguments that are parameters, those in bodies left aside.
+func (o *Operation) ParameterNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range o.arguments {
+			if a := &o.arguments[i]; a.place != inBody && a.place != inMember && !yield(a.name) {
+				return
+			}
+		}
+	}
 }
 
 // CurrentName returns the name of the argument that the previous release named name, "" if its name is the same or there is none.

@@ -138,10 +138,11 @@ func (c *Catalog) add(candidates []*candidate, before func(*openapi.Operation) *
 	tools := takenOver(candidates, before)
 	if tools == nil {
 		describeAll(candidates, c.pace)
+		shared := sharedBy(candidates)
 		for _, candidate := range candidates {
 			c.pace.Step()
 			if candidate.exposed {
-				tools = append(tools, newTool(candidate))
+				tools = append(tools, newTool(candidate, shared))
 			}
 		}
 	}

@@ -50,17 +50,19 @@ type Tool struct {
 	FormerAPI string
 
 	schemas    Schemas
-	structured bool // schemas has an output schema
+	structured bool            // schemas has an output schema
+	shared     sharedArguments // of its API
 	// The pieces of the definition, joined by appendDefinition. The schemas come in between.
 	head     []byte // {"name":…
 	title    []byte // the title as a JSON string
 	middle   []byte // ,"description":…,"inputSchema":
 	annotate []byte // ,"annotations":{… without the closing brace
 
-	tokens atomic.Int64 // of the definition; 0 if they haven't been counted
+	tokens  atomic.Int64           // of the definition; 0 if they haven't been counted
+	caution atomic.Pointer[string] // nil if it hasn't been looked for
 }
 
-func newTool(c *candidate) *Tool {
+func newTool(c *candidate, shared sharedArguments) *Tool {
 	op, shown := c.op, c.shown()
 	t := &Tool{
 		Title: title(op, c.choice), Description: c.description, Said: c.said, API: c.api, Annotations: c.annotations(),
@@ -68,6 +70,7 @@ func newTool(c *candidate) *Tool {
 		Document:   Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
 		Configured: Texts{Name: c.choice.Name, Title: c.choice.Title, Description: c.choice.Description},
 		Hidden:     c.choice.Hidden, Shapeless: c.choice.Shapeless, schemas: shown, structured: shown.Output != nil,
+		shared: shared,
 	}
 	names := c.names()
 	t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.digit, names.former, names.formerAPI

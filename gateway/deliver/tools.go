@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"strings"
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/job/polling"
@@ -20,8 +19,7 @@ type Tools struct {
 	Results Results
 }
 
-// Via is the tool through which another one is called by name, such as read_tool. The call is the same as a direct one, except that errors
-// tell the model more, because it may not have seen the definition.
+// Via is the tool through which another one is called by name, such as read_tool. The call is the same as a direct one.
 type Via struct {
 	Name     string                   // of the tool
 	ReadOnly bool                     // only tools that change nothing may be called
@@ -70,11 +68,6 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 		// With a job the call took effect, and repeating it would start another.
 		if refused := e.SubjectRefused(inv.Caller.Principal, f); refused != nil && !out.OfJob {
 			return refused
-		}
-		if via != nil && f.Outcome == telemetry.OutcomeArguments {
-			own := *f
-			own.Text = strings.TrimRight(f.Text, "\n") + "\n\nThe signature is " + p.Tool.Signature()
-			out.Failure = &own
 		}
 	}
 	if beside.Task != nil {

@@ -83,8 +83,20 @@ func (a *arguments) flag(name string) bool {
 	return string(v) == "true"
 }
 
+// choice returns an argument that is one of several strings, the first if it is absent.
+func (a *arguments) choice(name string, of ...string) string {
+	given := a.text(name, false)
+	if given == "" {
+		return of[0]
+	}
+	if !slices.Contains(of, given) {
+		a.fault("%s must be one of %s, not %q", name, strings.Join(of, ", "), text.Truncate(given, 64))
+	}
+	return given
+}
+
 // texts returns an argument that is a list of 1 to most strings; one string stands for a list of one.
-func (a *arguments) texts(name string, most int) (all []string) {
+func (a *arguments) texts(name string, required bool, most int) (all []string) {
 	v := a.value(name)
 	switch kind := jsonscan.KindOf(v); kind {
 	case jsonscan.String:
@@ -101,7 +113,9 @@ func (a *arguments) texts(name string, most int) (all []string) {
 			a.fault("%s must hold 1 to %d strings, not %d", name, most, len(all))
 		}
 	case 0:
-		a.fault("%s is missing: it must be a list of strings", name)
+		if required {
+			a.fault("%s is missing: it must be a list of strings", name)
+		}
 	case jsonscan.Null, jsonscan.Bool, jsonscan.Number, jsonscan.Object:
 		a.fault("%s must be a list of strings, not %s", name, kind)
 	}

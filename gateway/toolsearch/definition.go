@@ -37,9 +37,12 @@ var definitions = [...]*catalog.Tool{
 	searchTool(nil),
 	catalog.NewTool(catalog.Definition{
 		Name: Describe, Title: "Describe tools",
-		Description: "Returns the full definitions of tools, with the schemas of their arguments and answers. Use it if a signature is not enough.",
+		Description: "Declares tools in TypeScript, with all arguments and comments. Use it if a signature is not enough.",
 		Input: []byte(`{"type":"object","properties":{` +
-			`"names":{"type":"array","items":{"type":"string"},"description":"At most 10"}},"required":["names"]}`),
+			`"names":{"type":"array","items":{"type":"string"},"description":"At most 10"},` +
+			`"answers":{"type":"boolean","description":"Also the types of the answers"},` +
+			`"types":{"type":"array","items":{"type":"string"},"description":"Only these types of the tools"},` +
+			`"format":{"type":"string","enum":["typescript","schema"],"description":"schema: the definitions with JSON Schemas"}},"required":["names"]}`),
 		Annotations: catalog.Annotations{ReadOnly: true, Idempotent: true},
 	}),
 	catalog.NewTool(catalog.Definition{
@@ -161,5 +164,5 @@ func APIsOf(tools []*catalog.Tool, may func(*catalog.Tool) bool, titles map[stri
 
 // Usage returns a sentence with the signature of one of the tools.
 func Usage(name string) string {
-	return "The signature is " + Definition(name).Signature() + "."
+	return "The signature is " + Definition(name).Signature("") + "."
 }

@@ -11,12 +11,8 @@ import (
 	"drawbridge/openapi/text"
 )
 
-const (
-	// ranked is the number of the best tools among which those are counted that read_only leaves out.
-	ranked = 100
-	// maxTwins is the number of twins of a hit that are named.
-	maxTwins = 3
-)
+// ranked is the number of the best tools among which those are counted that read_only leaves out.
+const ranked = 100
 
 // outcome is a search with what is said of it.
 type outcome struct {
@@ -99,32 +95,13 @@ func (o *outcome) noteUnmet(with string) {
 	}
 }
 
-// String returns the notes, then two or three lines for each tool: its signature, what it does, and its other versions.
+// String returns the notes, then the hits.
 func (o *outcome) String() string {
-	var b strings.Builder
-	if len(o.notes) > 0 {
-		b.WriteString(strings.Join(o.notes, " ") + "\n\n")
+	hits := o.scope.describeHits(o.found, o.query)
+	if len(o.notes) == 0 {
+		return hits
 	}
-	for i, hit := range o.found.Hits {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		t := o.scope.Tools[hit.Tool]
-		b.WriteString(t.Signature())
-		b.WriteString("\n  ")
-		if t.Annotations.ReadOnly {
-			b.WriteString("read-only: ")
-		}
-		b.WriteString(line(t.Description))
-		if twins := o.found.Twins[hit.Tool]; len(twins) > 0 {
-			names := make([]string, len(twins))
-			for i, twin := range twins {
-				names[i] = o.scope.Tools[twin].Name
-			}
-			b.WriteString("\n  other versions: " + text.List(names, maxTwins))
-		}
-	}
-	return b.String()
+	return strings.Join(o.notes, " ") + "\n\n" + hits
 }
 
 // filter restricts what is found.

@@ -3,16 +3,12 @@ package toolsearch
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/text"
 )
 
 const (
 	defaultLimit, maxLimit = 8, 20
-	// lineLength is the length of a hit's line of description, in characters.
-	lineLength = 120
 	// maxListed is the number of APIs that a search without a query lists.
 	maxListed = 200
 )
@@ -47,15 +43,6 @@ func (s *Scope) overview() string {
 		return "You may call no tool of this server."
 	}
 	return "The APIs, with their numbers of tools: " + list(apis, maxListed) + ". Search with a query, such as the name of a thing and what to do with it."
-}
-
-// line returns the first sentence of a description, or as much of it as fits in a line.
-func line(description string) string {
-	raw, _, _ := strings.Cut(description, "\n")
-	if i := strings.Index(raw, ". "); i > 0 && len(raw[:i]) < lineLength && !strings.HasSuffix(raw[:i], "e.g") && !strings.HasSuffix(raw[:i], "i.e") {
-		raw = raw[:i]
-	}
-	return strings.TrimSuffix(text.TruncateWords(raw, lineLength), ".")
 }
 
 // nothing says where else to look if no tool fits.

@@ -15,8 +15,8 @@ type ExampleOptions struct {
 	// Documented adds optional members for which the schema has an example, or that are given, within the size limit. Without it an
 	// example has required members only.
 	Documented bool
-	// Also names optional members that an example holds too if it can: those of the root, and those of its members.
-	Also []string
+	// Also are optional members that an example holds too if it can. Each is a path of names from the root, without the indices of lists.
+	Also [][]string
 	// Given is an object whose members are preferred to all others, as far as they fit.
 	Given json.RawMessage
 	// Quick refuses an example when finding out whether it is valid takes the JSON Schema library.
@@ -89,6 +89,7 @@ type exampler struct {
 	program *programmer
 	checks  map[*jsonschema.Schema]*check
 
+	path     []string // of the value that is being made: names from the root
 	unmarked bool     // a value of the member of the root that is being made is invented and does not show it
 	invented []string // members of the root with such values
 }
@@ -191,11 +192,19 @@ func (o *objectExample) addDeclared() bool {
 			if !o.add(p.name) {
 				return false
 			}
-		case o.depth <= 1 && slices.Contains(o.x.options.Also, p.name), o.documented(p):
+		case o.x.wants(p.name), o.documented(p):
 			o.tryToAdd(p.name)
 		}
 	}
 	return true
+}
+
+// wants reports whether the options ask for a member of the value that is being made, or for any if name is "".
+func (x *exampler) wants(name string) bool {
+	return slices.ContainsFunc(x.options.Also, func(path []string) bool {
+		at := len(x.path)
+		return len(path) > at && slices.Equal(path[:at], x.path) && (name == "" || path[at] == name)
+	})
 }
 
 // addRequired adds the required members that are not declared, and those that members which are there need.
@@ -253,7 +262,9 @@ func (o *objectExample) add(name string) bool {
 		if o.depth == 0 {
 			o.x.unmarked = false
 		}
-		if value, ok = o.x.value(schemas, name, o.depth+1, o.nth); !ok {
+		o.x.path = append(o.x.path, name)
+		value, ok = o.x.value(schemas, name, o.depth+1, o.nth)
+		if o.x.path = o.x.path[:len(o.x.path)-1]; !ok {
 			return false
 		}
 		if o.depth == 0 && o.x.unmarked {
@@ -297,7 +308,7 @@ func (x *exampler) array(d *constraints, name string, depth int) ([]byte, bool) 
 	}
 	out := []byte("[")
 	count := max(d.leastItems, len(d.contains))
-	if count == 0 && d.mostItems > 0 && depth < maxFilledDepth {
+	if count == 0 && d.mostItems > 0 && (depth < maxFilledDepth || x.wants("")) {
 		count = 1 // an empty list would not show what belongs there
 	}
 	var seen []string

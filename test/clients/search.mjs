@@ -45,7 +45,7 @@ const features = {
     demand(!got.isError && textOf(got).startsWith("issues_create(owner: string, repo: string, title: "), got);
   },
   describe_tools: async () => {
-    const got = await call("describe_tools", { names: ["issues_create"] });
+    const got = await call("describe_tools", { names: ["issues_create"], format: "schema" });
     demand(!got.isError, got);
     const { name, inputSchema } = JSON.parse(textOf(got));
     demand(name === "issues_create" && inputSchema.required.toSorted().join() === "owner,repo,title", got);

@@ -89,7 +89,7 @@ func (c *searchClient) search(ctx context.Context) error {
 }
 
 func (c *searchClient) describe(ctx context.Context) error {
-	text, isError, err := c.called(ctx, "describe_tools", map[string]any{"names": []string{"issues_create"}})
+	text, isError, err := c.called(ctx, "describe_tools", map[string]any{"names": []string{"issues_create"}, "format": "schema"})
 	if err != nil || isError {
 		return fmt.Errorf("answer: %s, %w", text, err)
 	}

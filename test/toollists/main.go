@@ -20,7 +20,8 @@ func main() {
 	flag.StringVar(&s.gateway, "gateway", "bin/drawbridge", "the `program`")
 	flag.StringVar(&s.corpus, "corpus", os.Getenv("OPENAPI_CORPUS"), "`folder` of real documents")
 	flag.StringVar(&s.finding, "finding", "", "`folder` of queries and their documents")
-	flag.StringVar(&s.only, "only", "", "measure only `lists` or answers")
+	flag.StringVar(&s.only, "only", "", "measure only `lists`, signatures or answers")
+	flag.BoolVar(&s.missing, "missing", false, "print the signatures that don't have all required arguments")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -33,18 +34,19 @@ func main() {
 
 type settings struct {
 	gateway, corpus, finding, only string
+	missing                        bool
 	missed                         []string
 }
 
 func (s *settings) run(ctx context.Context) error {
-	if s.only != "answers" {
-		if err := s.lists(ctx); err != nil {
-			return err
-		}
-	}
-	if s.only != "lists" {
-		if err := s.answers(); err != nil {
-			return err
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{{"lists", func() error { return s.lists(ctx) }}, {"signatures", s.signatures}, {"answers", s.answers}} {
+		if s.only == "" || s.only == part.name {
+			if err := part.measure(); err != nil {
+				return err
+			}
 		}
 	}
 	if len(s.missed) > 0 {

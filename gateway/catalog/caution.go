@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"regexp"
+	"strings"
+
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonschema"
+)
+
+// maxCautionRead is the length in bytes of the beginning of a description in which cautions are looked for.
+const maxCautionRead = 2000
+
+// absence finds what is said of a call without an argument that then concerns everything.
+var absence = regexp.MustCompile(`(?i)\b(if|when|unless)\b.*\b(no|none|empty|omitted|absent|missing|left out|not (set|given|provided|specified|supplied|present|passed))\b.*\b(all|every|everything|entire|whole)\b` +
+	`|\bwithout\b.*\b(all|every|everything|entire|whole)\b` +
+	`|\b(all|every|everything|entire|whole)\b.*\b(if|when|unless)\b.*\b(no|none|empty|omitted|absent|missing|left out|not (set|given|provided|specified|supplied|present|passed))\b`)
+
+// cautions find sentences that a caller must know and a summary hides, the most important first: what a call does without an argument, what it
+// does besides, what is lost, and what it needs.
+var cautions = []*regexp.Regexp{
+	absence,
+	regexp.MustCompile(`(?i)\bmark(s|ed|ing)?\b.*\bas\b|\b(also|automatically|implicitly|as a side effect|side effects?)\b.*\b(mark|delet|remov|creat|updat|send|reset|cancel|clos|trigger|notif|revok|invalidat|overwrit|replac|stop|start|charg)`),
+	regexp.MustCompile(`(?i)\b(cannot|can't|can not|can never) be (undone|reversed|recovered|restored)|\birreversibl[ey]|\bpermanently\b|\boverwrit|\breplaces (the|all|any|every)\b|\bwill be lost\b`),
+	regexp.MustCompile(`(?i)\b(if|when|unless)\b.*\b(omitted|absent|left out|not (set|given|provided|specified|supplied|present|passed)|is empty|are empty|no \w+ (is|are) )`),
+	regexp.MustCompile(`(?i)\bmust (first|have been|be in|not)\b|\bonly (works|available|possible|allowed) (if|when|for|on|in)\b`),
+}
+
+// beside finds sentences that say nothing of the effect of a call: examples, and permissions, which an error tells.
+var beside = regexp.MustCompile(`(?i)\bcan also\b|^(returns|examples?|for example|for instance|e\.g)\b|\b(permissions?|owner|admins?|administrators?|tokens?|scopes?|authenticat\w+|test mode)\b`)
+
+// Caution returns a sentence of the document that a caller must know and the first sentence of the description hides: a side effect, or the
+// effect of a call without an optional argument. It is "" if there is none. It is looked for at the first call, and kept.
+func (t *Tool) Caution() string {
+	if known := t.caution.Load(); known != nil {
+		return *known
+	}
+	found := t.findCaution()
+	t.caution.Store(&found)
+	return found
+}
+
+func (t *Tool) findCaution() string {
+	raw := t.Description
+	if len(raw) > maxCautionRead {
+		raw = raw[:maxCautionRead]
+	}
+	all := sentences(raw)
+	all = all[min(len(all), 1):]
+	for _, caution := range cautions {
+		for _, s := range all {
+			if caution.MatchString(s) && !beside.MatchString(s) {
+				return s
+			}
+		}
+	}
+	if !t.Annotations.Destructive {
+		return ""
+	}
+	input, _ := t.Published(openapi.ProfileFull)
+	for _, m := range jsonschema.Parse(input).Members() {
+		if m.Required {
+			continue
+		}
+		for _, s := range sentences(clean(m.Schema.Resolve().Text("description"))) {
+			if len(s) < maxCautionRead && absence.MatchString(s) {
+				return m.Name + ": " + s
+			}
+		}
+	}
+	return ""
+}
+
+// FirstSentence returns the first sentence of the description, without its full stop.
+func (t *Tool) FirstSentence() string {
+	all := sentences(t.Description)
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) > 1 && all[0] == "Deprecated":
+		return all[0] + ": " + all[1]
+	}
+	return all[0]
+}
+
+// noteMark removes the marks of notes that GitHub has in Markdown.
+var noteMark = strings.NewReplacer("[!NOTE]", "", "[!IMPORTANT]", "", "[!WARNING]", "", "[!CAUTION]", "", "[!TIP]", "")
+
+// sentences splits a text into its sentences and the items of its lists, each in one line without Markdown and without its full stop.
+func sentences(text string) (all []string) {
+	add := func(s string) {
+		s = strings.TrimLeft(noteMark.Replace(unmarked(s)), "->* \n")
+		if s = strings.TrimRight(oneLine(s), "."); s != "" {
+			all = append(all, s)
+		}
+	}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		for {
+			end := sentenceEnd(paragraph)
+			if end < 0 {
+				break
+			}
+			add(paragraph[:end])
+			paragraph = paragraph[end+1:]
+		}
+		add(paragraph)
+	}
+	return all
+}
+
+// sentenceEnd returns the offset of the first full stop that ends a sentence before another, -1 if there is none.
+func sentenceEnd(text string) int {
+	for i := 0; i+1 < len(text); i++ {
+		next := text[i+1]
+		if (text[i] == '.' || text[i] == '\n') && (next == ' ' || next == '\n' || text[i] == '\n' && (next == '-' || next == '*')) {
+			if text[i] == '.' && (strings.HasSuffix(text[:i], "e.g") || strings.HasSuffix(text[:i], "i.e") || strings.HasSuffix(text[:i], "etc")) {
+				continue
+			}
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,143 @@
+package typescript
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/jsonschema"
+)
+
+// typeOf returns the type of a value. Levels is how many levels of objects are opened, and whole reports that the type itself is written,
+// even if it has a name.
+func (w *declarer) typeOf(schema *jsonschema.Schema, indent, levels int, whole bool) string {
+	if w.over {
+		return "unknown"
+	}
+	if t := w.shared.of(schema); t != nil && !whole {
+		w.enqueue(t)
+		return t.name
+	}
+	of := schema.Resolve()
+	if of == nil || slices.Contains(w.open, of) {
+		return "unknown"
+	}
+	w.open = append(w.open, of)
+	defer func() { w.open = w.open[:len(w.open)-1] }()
+	sh := w.shape(schema)
+	switch {
+	case sh.literal != nil:
+		return literal(sh.literal, "unknown")
+	case sh.enum != nil:
+		return w.enum(sh.enum)
+	case sh.alternatives != nil:
+		return w.union(sh.alternatives, indent, levels)
+	}
+	if len(sh.kinds) == 0 {
+		return "unknown"
+	}
+	all := make([]string, len(sh.kinds))
+	for i, kind := range sh.kinds {
+		switch kind {
+		case "array":
+			all[i] = arrayOf(w.typeOf(sh.items, indent, levels, false))
+		case "object":
+			all[i] = w.object(sh, indent, levels)
+		case "integer":
+			w.integers = true
+			all[i] = kind
+		case "string":
+			if all[i] = kind; sh.format() == "base64" {
+				w.encoded = true
+				all[i] = "base64"
+			}
+		default:
+			all[i] = kind
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+func (w *declarer) union(list []*jsonschema.Schema, indent, levels int) string {
+	var all []string
+	for _, alternative := range list {
+		text := w.typeOf(alternative, indent, levels, false)
+		if len(all) >= w.detail.values {
+			w.cut = true
+			all = append(all, "unknown /* …+"+strconv.Itoa(len(list)-len(all))+" */")
+			break
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+func (w *declarer) enum(list [][]byte) string {
+	shown := min(len(list), w.detail.values)
+	all := make([]string, 0, shown+1)
+	for _, value := range list[:shown] {
+		if text := literal(value, ""); text != "" {
+			all = append(all, text)
+			continue
+		}
+		w.cut = true
+		all = append(all, "string /* …*/")
+	}
+	if shown < len(list) {
+		w.cut = true
+		all = append(all, "string /* …+"+strconv.Itoa(len(list)-shown)+" */")
+	}
+	return strings.Join(all, "|")
+}
+
+// leastRequired is the number of required members of an object that have their types in any detail.
+const leastRequired = 40
+
+// object returns the type of an object: a member a line.
+func (w *declarer) object(sh *shape, indent, levels int) string {
+	if len(sh.members) == 0 {
+		if sh.values != nil {
+			return "{[key: string]: " + w.typeOf(sh.values, indent, levels, false) + "}"
+		}
+		return "object"
+	}
+	if levels <= 0 {
+		w.cut = true
+		return w.names(sh)
+	}
+	margin := "\n" + strings.Repeat("  ", indent+1)
+	var b strings.Builder
+	b.WriteByte('{')
+	optional, required := 0, 0
+	var rest []jsonschema.Member
+	for _, m := range sh.members {
+		if w.written+b.Len() > maxDeclared {
+			w.over = true
+			break
+		}
+		count, most := &optional, w.detail.members
+		if m.Required {
+			count, most = &required, max(most, leastRequired)
+		}
+		if *count++; *count > most {
+			rest = append(rest, m)
+			continue
+		}
+		b.WriteString(margin + memberText(m) + ": " + w.typeOf(m.Schema, indent+1, levels-1, false) + w.commentOf(m.Schema))
+	}
+	if len(rest) > 0 {
+		w.cut = true
+		b.WriteString(margin + w.nameList(rest))
+	}
+	if len(sh.either) > 0 {
+		b.WriteString(margin + "// needs " + eitherText(sh.either))
+	}
+	if sh.values != nil {
+		b.WriteString(margin + "[key: string]: unknown")
+	}
+	b.WriteString("\n" + strings.Repeat("  ", indent) + "}")
+	w.written += b.Len()
+	return b.String()
+}
