@@ -20,9 +20,9 @@ const (
 )
 
 // confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a [*Failure]; protocol
-// errors, such as [mcp.ErrInputRequired], are returned unchanged.
-func confirm(ctx context.Context, p *plan.Plan, of Client, args json.RawMessage) error {
-	err := elicit.Confirm(ctx, of, &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: args})
+// errors, such as an [*mcp.InputRequired], are returned unchanged.
+func confirm(ctx context.Context, p *plan.Plan, d *elicit.Dialogue, args json.RawMessage) error {
+	err := elicit.Confirm(ctx, d, &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: args})
 	var unable *mcp.ClientUnsupportedError
 	switch {
 	case errors.As(err, &unable) && p.Consent.Refuse:

@@ -21,14 +21,16 @@ type Tool interface {
 	Scopes() (sets [][]string, needed bool)
 	// Rates are the rate limits of the calls, besides those of callers.
 	Rates() []*admission.Rate
-	// AsksUser reports whether calls need consent or input from the user.
+	// AsksUser reports whether calls may ask the user for consent or input.
 	AsksUser() bool
 	// Metrics count the calls.
 	Metrics() *telemetry.CallMetrics
 	// Redaction is how the arguments and answers of calls are redacted for the audit log and the history.
 	Redaction() Redaction
 	// Run runs an admitted call, and sets its outcome or returns a [*Failure]; any other error is for the client. It calls
-	// [Call.Begin], or its equivalent, before anything that occupies the gateway.
+	// [Call.Begin], or its equivalent, before anything that occupies the gateway. A step that needs the user returns an
+	// [*mcp.InputRequired], see [Call.Ask] and [Call.Step]: Run returns it, and runs again with what [Call.Keep] has kept once the user
+	// has answered.
 	Run(ctx context.Context, c *Call) error
 }
 

@@ -3,12 +3,10 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
-	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
@@ -33,7 +31,7 @@ func (c *Call) validate(ctx context.Context) error {
 		}
 		c.addDropped(dropped)
 		if args, err = c.elicitArguments(ctx, args); err != nil {
-			return c.elicitationFailure(ctx, err)
+			return err
 		}
 	}
 	if args, dropped, err = p.CallerOperation().Check(args); err != nil {
@@ -71,10 +69,7 @@ func (c *Call) confirm(ctx context.Context) error {
 	if !c.Plan.Consent.Needed || c.Origin.ByOperator() || c.HasStandingConsent(c.Plan) {
 		return nil
 	}
-	if err := confirm(ctx, c.Plan, c.Client, c.Plan.Arguments.Shown(c.Arguments)); err != nil {
-		return c.elicitationFailure(ctx, err)
-	}
-	return nil
+	return confirm(ctx, c.Plan, c.dialogue(), c.Plan.Arguments.Shown(c.Arguments))
 }
 
 // HasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
@@ -94,27 +89,6 @@ func (c *Call) Permits(ctx context.Context, p *plan.Plan, args json.RawMessage) 
 	}
 	return p.Permits(ctx, caller, args)
 }
-
-// elicitationFailure converts the error of an elicitation, including [mcp.ErrInputRequired], to the error of the call. Any error
-// that is not a [*Failure] is the error of the answer.
-func (c *Call) elicitationFailure(ctx context.Context, err error) error {
-	var full *mcp.ElicitationLimitError
-	switch {
-	case errors.Is(err, mcp.ErrInputRequired):
-		c.Done(ctx, telemetry.OutcomeAsked, nil)
-	case errors.As(err, &full) && full.TooLarge:
-		return &Failure{telemetry.OutcomeUnanswered, err, tooLargeToWait}
-	default:
-		if because, _ := c.r.RejectWait(err); because != "" {
-			return &Refusal{telemetry.OutcomeLimited, err}
-		}
-	}
-	return err
-}
-
-// tooLargeToWait is the text for the model if the arguments are too large to be stored while the user is asked.
-const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
-	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
 
 // addDropped records arguments that counted as absent, see [openapi.Operation.Check].
 func (c *Call) addDropped(pointers []string) {

@@ -31,7 +31,8 @@ func (w *result) ceil(parts []answer.Part) []answer.Part {
 	if c.Tokens == 0 || w.beside().atMost(parts) <= c.Tokens {
 		return parts
 	}
-	shown, note := w.fit(parts, c.Tokens)
+	shown, note, tokens := w.fit(parts, c.Tokens)
+	w.Usage.Tokens = tokens
 	if note != "" {
 		for i := range shown {
 			if i < len(parts) && len(shown[i].Data) < len(parts[i].Data) {
@@ -49,11 +50,11 @@ func (w *result) beside() beside {
 }
 
 // fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
-// lack; "" if they are whole.
-func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
+// lack, "" if they are whole, and the tokens of both.
+func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string, tokens int) {
 	f := newFitter(w.beside(), parts, most)
-	if f.measure() <= most {
-		return f.parts, ""
+	if tokens = f.measure(); tokens <= most {
+		return f.parts, "", tokens
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()

@@ -96,8 +96,8 @@ func (f *fitter) measure() (total int) {
 }
 
 // fit returns the beginnings of the parts, which were measured, and the note on what they lack. The note has the ways to the rest, and
-// says whether the call is safe to be made again.
-func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string) {
+// says whether the call is safe to be made again. tokens are those of both.
+func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string, tokens int) {
 	// The note has at most as many places as one part that is cut.
 	reserve := tokenizer.Count([]byte(aboveCeiling(f.most, nil, 0, safe, ways))) + 2*blockTokens
 	texts := f.tokens()
@@ -108,11 +108,12 @@ func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string
 		note = aboveCeiling(f.most, cuts, left, safe, ways)
 		total := f.shown + texts + tokenizer.Count([]byte(note))
 		if total <= f.most {
-			return shown, note
+			return shown, note, total
 		}
 		reserve += total - f.most + blockTokens
 	}
-	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, aboveCeiling(f.most, nil, 0, safe, nil)
+	note = aboveCeiling(f.most, nil, 0, safe, nil)
+	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, note, tokenizer.Count([]byte(note)) + 1
 }
 
 // around returns an upper bound of the tokens of what is said about a part besides its data.
