@@ -31,11 +31,10 @@ type requestState struct {
 	expiry time.Time
 }
 
-// stateBinding returns what a state is bound to: the caller, the method, its subject and its arguments, as the client has sent them.
+// stateBinding returns what a state is bound to: the caller, the method, its subject and its arguments, as the method sees them.
 func (x *exchange) stateBinding() []string {
-	name, arguments := x.named()
-	sum := jsonDigest(arguments)
-	return []string{x.req.Principal, x.req.Method, name, x.req.URI, string(sum[:])}
+	sum := jsonDigest(x.req.Arguments)
+	return []string{x.req.Principal, x.req.Method, x.req.Name, x.req.URI, string(sum[:])}
 }
 
 // requireInput answers with input requests and the state that waits for their responses.
