@@ -19,6 +19,10 @@ type Line struct {
 	// Request is the id of the HTTP request of the call, Trace the id of its trace; either may be
 	// empty.
 	Request, Trace string
+	// Call is the id of the HTTP request in which the call began, if the user was asked and that is
+	// another one; else "". Asked is how often the user was asked.
+	Call  string
+	Asked int
 	// Parent identifies the call that this one is a step of; "" if it is none.
 	Parent string
 	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
@@ -67,6 +71,8 @@ type Line struct {
 	Redirects int
 	// Sent and Received are the bytes of bodies, to the service and, decoded, from it.
 	Sent, Received int64
+	// Tokens are those of the result, if they were counted; else 0.
+	Tokens int
 	// Duration is the time of the whole call.
 	Duration time.Duration
 }
@@ -78,9 +84,6 @@ type Decision string
 const (
 	Allowed Decision = "allowed"
 	Refused Decision = "refused"
-	// Asked is for a call that waits for the user's answer to an elicitation: the client repeats it
-	// with the answer.
-	Asked Decision = "asked"
 )
 
 // Limits of texts in a line, in bytes; escapes may double them.
@@ -99,6 +102,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = append(dst, '"')
 	dst = member(dst, "request", l.Request, maxName)
 	dst = member(dst, "trace", l.Trace, maxName)
+	dst = member(dst, "call", l.Call, maxName)
 	dst = member(dst, "parent", l.Parent, maxName)
 	dst = member(dst, "issuer", l.Issuer, maxText)
 	switch {
@@ -143,6 +147,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = member(dst, "decision", string(l.Decision), maxName)
 	dst = member(dst, "outcome", l.Outcome, maxName)
 	dst = member(dst, "reason", l.Reason, maxName)
+	if l.Asked > 0 {
+		dst = number(dst, "asked", int64(l.Asked))
+	}
 	if l.Answered != 0 {
 		dst = number(dst, "answered", int64(l.Answered))
 	}
@@ -160,6 +167,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		}
 		dst = number(dst, "bytes_sent", l.Sent)
 		dst = number(dst, "bytes_received", l.Received)
+	}
+	if l.Tokens > 0 {
+		dst = number(dst, "result_tokens", int64(l.Tokens))
 	}
 	dst = append(dst, `,"duration_ms":`...)
 	dst = strconv.AppendFloat(dst, float64(max(0, l.Duration).Microseconds())/1000, 'f', -1, 64)

@@ -38,11 +38,19 @@ func (c *Call) admit(ctx context.Context) error {
 		c.ticket = c.r.Admission.Ticket(c.Endpoint.MaxCalls)
 		return nil
 	}
-	ticket, rejected := c.r.Admission.Admit(ctx, c.admissionRequest())
-	if err := c.reject(rejected); err != nil {
-		return err
+	if c.questions.goesOn() { // it was counted when it began
+		if err := c.reject(c.r.Admission.Check(c.Endpoint.MaxCalls, c.MemoryChecked)); err != nil {
+			return err
+		}
+		c.ticket = c.r.Admission.Ticket(c.Endpoint.MaxCalls)
+	} else {
+		ticket, rejected := c.r.Admission.Admit(ctx, c.admissionRequest())
+		if err := c.reject(rejected); err != nil {
+			return err
+		}
+		c.ticket = ticket
 	}
-	c.ticket, c.counted = ticket, true
+	c.counted = true
 	c.r.Metrics.InFlight.Inc()
 	return nil
 }

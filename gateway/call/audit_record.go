@@ -16,17 +16,26 @@ import (
 
 // callRecord collects what the audit log and the history say of a call beside its outcome. Only the call's goroutine uses it.
 type callRecord struct {
-	start   time.Time
+	start   time.Time                    // of the work on the call; see questions.resume
+	begun   time.Time                    // of the call; zero if that is start
 	reached [history.Steps]time.Duration // when each step ended, since start; 0 if it was not reached
 	outcome telemetry.Outcome
 	answer  []byte // the first bytes of the texts of the result, if the history has bodies; see shown
 }
 
-// reach notes the end of a step, if there is a record.
+// reach notes the end of a step, if there is a record and it was not reached before.
 func (a *callRecord) reach(s history.Step) {
-	if a != nil {
+	if a != nil && a.reached[s] == 0 {
 		a.reached[s] = time.Since(a.start)
 	}
+}
+
+// time returns when the call began.
+func (a *callRecord) time() time.Time {
+	if a.begun.IsZero() {
+		return a.start
+	}
+	return a.begun
 }
 
 // deliver adds a text of the result, if there is a record. keep says whether its first bytes are kept.
@@ -76,8 +85,6 @@ func decisionOf(o telemetry.Outcome) audit.Decision {
 		telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited,
 		telemetry.OutcomeUncounted:
 		return audit.Refused
-	case telemetry.OutcomeAsked:
-		return audit.Asked
 	default:
 		return audit.Allowed
 	}
@@ -89,7 +96,7 @@ func (r *Runner) recorded() bool { return r.Audit != nil || r.History.On() }
 // endRecord writes the record of a call that has ended with err.
 func (c *Call) endRecord(err error) {
 	c.endBody()
-	if c.record != nil && c.record.end(err, c.out.Usage.Attempted) {
+	if c.record != nil && !c.questions.wait() && c.record.end(err, c.out.Usage.Attempted) {
 		c.r.writeRecord(c.ctx, c)
 	}
 }
@@ -137,8 +144,11 @@ func (c *Call) rpc() string {
 func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 	a, u := c.record, &c.out.Usage
 	line := audit.Line{
-		Time: a.start, Request: c.Request.String(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
-		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Duration: time.Since(a.start),
+		Time: a.time(), Request: c.Request.String(), Asked: c.questions.times(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Tokens: u.Tokens, Duration: time.Since(a.start),
+	}
+	if id := c.questions.call(); id != line.Request {
+		line.Call = id
 	}
 	if c.Endpoint != nil {
 		line.Endpoint = c.Endpoint.Name

@@ -21,8 +21,8 @@ import (
 )
 
 // Invoke makes a call that its caller is authorized to make, and returns its outcome, which must be closed. A call that has failed has
-// an outcome, too. The error means that there is none: the call was refused, the user is asked ([mcp.ErrInputRequired]), or the client
-// has left. It is for the client.
+// an outcome, too. The error means that there is none: the call was refused, the user is asked (an [*mcp.InputRequired], with the state in
+// which the call goes on, by [Invocation].Input), or the client has left. It is for the client.
 func (r *Runner) Invoke(ctx context.Context, inv Invocation) (out *Outcome, err error) {
 	c := r.New(ctx, inv)
 	defer func() {
@@ -30,6 +30,9 @@ func (r *Runner) Invoke(ctx context.Context, inv Invocation) (out *Outcome, err 
 			c.close(err)
 		}
 	}()
+	if err := c.resume(); err != nil {
+		return nil, err
+	}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
@@ -66,16 +69,17 @@ func (c *Call) runTool(ctx context.Context) (err error) {
 // and redacts their responses.
 type Call struct {
 	Invocation
-	Plan    *plan.Plan // of an operation; nil for a tool of another kind
-	r       *Runner
-	out     Outcome
-	record  *callRecord      // for the history; nil if there is neither an audit log nor a history
-	span    trace.Span       // nil if tracing is off
-	ctx     context.Context  //nolint:containedctx // of the call, from its beginning until it is closed
-	ticket  admission.Ticket // the capacity that the call occupies until its result is rendered
-	stop    func()           // ends what begin began; nil if nothing did
-	counted bool             // as in flight
-	ended   bool
+	Plan      *plan.Plan // of an operation; nil for a tool of another kind
+	r         *Runner
+	out       Outcome
+	record    *callRecord      // for the history; nil if there is neither an audit log nor a history
+	span      trace.Span       // nil if tracing is off
+	ctx       context.Context  //nolint:containedctx // of the call, from its beginning until it is closed
+	ticket    admission.Ticket // the capacity that the call occupies until its result is rendered
+	stop      func()           // ends what begin began; nil if nothing did
+	questions *questions       // to the user; nil if there were none
+	counted   bool             // as in flight
+	ended     bool
 
 	// The request.
 

@@ -20,7 +20,7 @@ const notAskedAtAll = "This tool can't be called: what it has to ask the user do
 func (c *Call) elicitArguments(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p, protocol := c.Plan, &c.Caller.Protocol
 	args, err := p.Elicitation.Fill(ctx, &elicit.Request{
-		Asker: c.Client, Subject: p.Title() + " of " + p.Tool.API, Revision: protocol.Revision, Legacy: protocol.Family == mcp.Legacy,
+		Dialogue: c.dialogue(), Subject: p.Title() + " of " + p.Tool.API, Revision: protocol.Revision,
 	}, args)
 	var none *elicit.Unanswered
 	if errors.As(err, &none) {

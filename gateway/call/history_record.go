@@ -6,7 +6,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/gateway/audit"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
@@ -17,7 +16,7 @@ import (
 func (r *Runner) addToHistory(ctx context.Context, c *Call) {
 	a, u := c.record, &c.out.Usage
 	entry := history.Call{
-		Time: a.start, RPC: c.rpc(), Tool: c.Name, Via: c.Via, Outcome: string(a.outcome), OK: succeeded(a.outcome), Status: u.Status, Cache: u.Cache,
+		Time: a.time(), RPC: c.rpc(), Tool: c.Name, Via: c.Via, Outcome: string(a.outcome), OK: succeeded(a.outcome), Status: u.Status, Cache: u.Cache,
 		Duration: time.Since(a.start), Requests: u.Requests, Sent: u.Sent, Received: u.Received, Result: u.Delivered, Request: c.Request.Known(),
 		Trace: trace.SpanContextFromContext(ctx).TraceID(),
 	}
@@ -51,9 +50,9 @@ func (a *callRecord) steps(whole time.Duration) (steps [history.Steps]time.Durat
 	return steps
 }
 
-// succeeded reports whether an outcome is no failure of the call: a question to the user is none, nor is a job that has begun.
+// succeeded reports whether an outcome is no failure of the call: a job that has begun is none.
 func succeeded(o telemetry.Outcome) bool {
-	return o == telemetry.OutcomeOK || o == telemetry.OutcomeJob || decisionOf(o) == audit.Asked
+	return o == telemetry.OutcomeOK || o == telemetry.OutcomeJob
 }
 
 const (

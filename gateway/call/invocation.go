@@ -51,6 +51,8 @@ type Invocation struct {
 	Dropped   []string
 	// Fields are those of the response that the caller wants; nil if it wants all.
 	Fields *projection.FieldList
+	// Input is what the caller brings to a call that has asked its user, or may; nil if nothing. A tool that never asks does not see it.
+	Input *mcp.Input
 	// Verify checks what the protocol demands of the call, once it is admitted and before its arguments are; nil if that is nothing. Its
 	// error is a [*Failure], a [*Refusal], or one for the client.
 	Verify func(ctx context.Context) error
@@ -94,10 +96,9 @@ func (c *Caller) Charged() admission.Caller {
 // Trace is a W3C trace context as it was sent; the zero value is none.
 type Trace struct{ Parent, State string }
 
-// Client is the way from a call to the client that waits for it. [*mcp.Reply] is one. Asking belongs to the goroutine of the call; the
-// other methods are safe for concurrent use.
+// Client is the way from a call to the client that waits for it. [*mcp.Reply] is one. Its methods are safe for concurrent use.
 type Client interface {
-	elicit.Asker
+	elicit.Client
 	// Progress and Log notify the client if it wants to know. An error is that of its connection.
 	Progress(progress, total float64, message string) error
 	Log(level mcp.Level, logger string, data []byte) error
@@ -114,10 +115,7 @@ type Client interface {
 // nobody is the client of a call that none waits for.
 type nobody struct{}
 
-func (nobody) CanElicit(...mcp.InputKind) error { return mcp.ErrNoClient }
-func (nobody) Elicit(context.Context, mcp.ElicitationRound) (map[string]mcp.InputResponse, error) {
-	return nil, mcp.ErrNoClient
-}
+func (nobody) CanElicit(...mcp.InputKind) error        { return mcp.ErrNoClient }
 func (nobody) Progress(float64, float64, string) error { return nil }
 func (nobody) Log(mcp.Level, string, []byte) error     { return nil }
 func (nobody) LogEnabled(mcp.Level) bool               { return false }

@@ -51,6 +51,8 @@ type Usage struct {
 	Cache          string
 	Sent, Received int64 // bytes of bodies
 	Delivered      int64 // bytes of the texts of the result
+	// Tokens are those of the result, as far as the ceiling had to count them; 0 if it had not, because the result is far below the ceiling.
+	Tokens int
 }
 
 // Projected is how one part of a response was projected.
@@ -171,7 +173,9 @@ func (c *Call) conclude(err error) error {
 	}
 	f := failureIn(err)
 	if f == nil {
-		return c.refused(err)
+		if f, err = c.unanswered(err); f == nil {
+			return err
+		}
 	}
 	c.out.Fail(c.ctx, f)
 	return nil
@@ -188,7 +192,9 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	if c.Policy.Report == Counted {
 		return
 	}
-	logOutcome(c.Client, o)
+	if o != telemetry.OutcomeAsked { // the client learns of it
+		logOutcome(c.Client, o)
+	}
 	level := slog.LevelInfo
 	switch o {
 	case telemetry.OutcomeOK, telemetry.OutcomeArguments, telemetry.OutcomeAsked, telemetry.OutcomeJob:

@@ -21,14 +21,16 @@ type Tool interface {
 	Scopes() (sets [][]string, needed bool)
 	// Rates are the rate limits of the calls, besides those of callers.
 	Rates() []*admission.RateLimit
-	// AsksUser reports whether calls need consent or input from the user.
+	// AsksUser reports whether calls may ask the user for consent or input.
 	AsksUser() bool
 	// Metrics count the calls.
 	Metrics() *telemetry.CallMetrics
 	// Redaction is how the arguments and answers of calls are redacted for the audit log and the history.
 	Redaction() Redaction
 	// Run runs an admitted call, and sets its outcome or returns a [*Failure]; any other error is for the client. It calls
-	// [Call.Begin], or its equivalent, before anything that occupies the gateway.
+	// [Call.Begin], or its equivalent, before anything that occupies the gateway. A step that needs the user returns an
+	// [*mcp.InputRequired], see [Call.Ask] and [Call.Step]: Run returns it, and runs again with what [Call.Keep] has kept once the user
+	// has answered.
 	Run(ctx context.Context, c *Call) error
 }
 
@@ -46,4 +48,29 @@ func (r *Redaction) shownArguments(args json.RawMessage) json.RawMessage {
 		args = r.Sensitive.JSON(args)
 	}
 	return args
+}
+
+// Step makes a call that is a step of c, for the caller of c, and returns its outcome, which must be closed. The step is authorized, limited
+// and recorded as any call is; its record names c as its parent.
+//
+// A step whose user is asked returns an [*mcp.InputRequired]. The tool keeps its State by [Call.Keep], with what the steps before have done,
+// and returns the error; when it runs again, it passes the state to the same step, which goes on from there. state is nil for a step that
+// begins.
+func (c *Call) Step(ctx context.Context, t Tool, args, state json.RawMessage) (*Outcome, error) {
+	if state == nil {
+		if err := c.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	inv := Invocation{
+		Endpoint: c.Endpoint, Tool: t, Name: t.Definition().Name, Origin: FromStep, Method: c.Method, Parent: c.ID(), Caller: c.Caller, Client: c.Client,
+		Request: c.Request, Memory: c.Memory, MemoryChecked: true, Arguments: args, Input: c.Input.Of(state), Trial: c.Trial, Policy: Policy{Response: Whole},
+	}
+	if c.Origin.ByOperator() { // whose rights the steps have
+		inv.Origin = c.Origin
+	}
+	if denied := c.r.Authorize(ctx, &inv); denied != nil {
+		return nil, denied
+	}
+	return c.r.Invoke(ctx, inv)
 }

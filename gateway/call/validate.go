@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
@@ -33,7 +34,7 @@ func (c *Call) validate(ctx context.Context) error {
 		}
 		c.addDropped(dropped)
 		if args, err = c.elicitArguments(ctx, args); err != nil {
-			return c.elicitationFailure(ctx, err)
+			return err
 		}
 	}
 	if args, dropped, err = p.CallerOperation().Check(args); err != nil {
@@ -71,10 +72,7 @@ func (c *Call) confirm(ctx context.Context) error {
 	if !c.Plan.Consent.Needed || c.Origin.ByOperator() || c.HasStandingConsent(c.Plan) {
 		return nil
 	}
-	if err := confirm(ctx, c.Plan, c.Client, c.Plan.Arguments.Shown(c.Arguments)); err != nil {
-		return c.elicitationFailure(ctx, err)
-	}
-	return nil
+	return confirm(ctx, c.Plan, c.dialogue(), c.Plan.Arguments.Shown(c.Arguments))
 }
 
 // HasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
@@ -94,27 +92,6 @@ func (c *Call) Permits(ctx context.Context, p *plan.Plan, args json.RawMessage) 
 	}
 	return p.Permits(ctx, caller, args)
 }
-
-// elicitationFailure converts the error of an elicitation, including [mcp.ErrInputRequired], to the error of the call. Any error
-// that is not a [*Failure] is the error of the answer.
-func (c *Call) elicitationFailure(ctx context.Context, err error) error {
-	var full *mcp.ElicitationLimitError
-	switch {
-	case errors.Is(err, mcp.ErrInputRequired):
-		c.Done(ctx, telemetry.OutcomeAsked, nil)
-	case errors.As(err, &full) && full.TooLarge:
-		return &Failure{telemetry.OutcomeUnanswered, err, tooLargeToWait}
-	default:
-		if because, _ := c.r.RejectWait(err); because != "" {
-			return &Refusal{telemetry.OutcomeLimited, err}
-		}
-	}
-	return err
-}
-
-// tooLargeToWait is the text for the model if the arguments are too large to be stored while the user is asked.
-const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
-	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
 
 // addDropped records arguments that counted as absent, see [openapi.Operation.Check].
 func (c *Call) addDropped(pointers []string) {
@@ -145,4 +122,30 @@ func (r *Runner) Prepare(ctx context.Context, inv Invocation) (prepared Invocati
 	}
 	c.Policy.Arguments = Prepared
 	return c.Invocation, nil
+}
+
+// Texts for the model about calls that were not made.
+const (
+	notConfirmed = "The user did not agree to this call. Nothing was sent. Do not call again without being told to; ask the user what to do instead."
+	notAsked     = "The user has not decided on this call. Nothing was sent. Tell the user what you would do, and call again when asked to."
+	notAskable   = "This call needs the user's consent, and this client can't ask for it (it does not support elicitation). Nothing was sent. " +
+		"Tell the user that the call has to be made in another way."
+)
+
+// confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a [*Failure]; protocol
+// errors, such as an [*mcp.InputRequired], are returned unchanged.
+func confirm(ctx context.Context, p *plan.Plan, d *elicit.Dialogue, args json.RawMessage) error {
+	err := elicit.Confirm(ctx, d, &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: args})
+	var unable *mcp.ClientUnsupportedError
+	switch {
+	case errors.As(err, &unable) && p.Consent.Refuse:
+		return &Failure{telemetry.OutcomeUnconfirmed, err, notAskable}
+	case errors.As(err, &unable):
+		return nil
+	case errors.Is(err, elicit.ErrDeclined):
+		return &Failure{Outcome: telemetry.OutcomeUnconfirmed, Text: notConfirmed}
+	case errors.Is(err, elicit.ErrUndecided):
+		return &Failure{Outcome: telemetry.OutcomeUnconfirmed, Text: notAsked}
+	}
+	return err
 }

@@ -27,6 +27,9 @@ func Invocation(ctx context.Context, e *call.Endpoint, t call.Tool, req *mcp.Req
 	}
 	if reply != nil { // a nil reply would be a client
 		inv.Client = reply
+		if t != nil && t.AsksUser() {
+			inv.Input = reply.Input()
+		}
 	}
 	return inv
 }

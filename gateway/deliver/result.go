@@ -305,7 +305,7 @@ func (r Results) Fit(out *call.Outcome, most int) (shown []answer.Part, note str
 	if most == 0 || bound <= most {
 		return shown, "", bound
 	}
-	shown, note = w.fit(shown, most)
+	shown, note, _ = w.fit(shown, most)
 	return shown, note, most
 }
 

@@ -32,7 +32,8 @@ func (w *result) truncate(parts []answer.Part) []answer.Part {
 	if c.Tokens == 0 || w.beside().atMost(parts) <= c.Tokens {
 		return parts
 	}
-	shown, note := w.fit(parts, c.Tokens)
+	shown, note, tokens := w.fit(parts, c.Tokens)
+	w.Usage.Tokens = tokens
 	if note != "" {
 		for i := range shown {
 			if i < len(parts) && len(shown[i].Data) < len(parts[i].Data) {
@@ -49,12 +50,12 @@ func (w *result) beside() beside {
 	return beside{headers: w.headers.Text, note: w.note, structured: structured(w.inv)}
 }
 
-// fit returns the beginnings of parts that are, with headers and notes, within most tokens, and a note on what is left out; "" if they
-// are complete.
-func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
+// fit returns the beginnings of parts that are, with headers and notes, within most tokens, a note on what is left out, "" if they are
+// complete, and the tokens of both.
+func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string, tokens int) {
 	f := newFitter(w.beside(), parts, most)
-	if f.measure() <= most {
-		return f.parts, ""
+	if tokens = f.measure(); tokens <= most {
+		return f.parts, "", tokens
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()

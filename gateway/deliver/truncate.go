@@ -96,8 +96,8 @@ func (f *fitter) measure() (total int) {
 }
 
 // fit returns the beginnings of the measured parts, and the note on what is left out. The note lists the ways to the rest, and for an
-// unsafe call warns against repeating it.
-func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string) {
+// unsafe call warns against repeating it. tokens are those of both.
+func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string, tokens int) {
 	// The note names at most as many places as for one cut part.
 	reserve := tokenizer.Count([]byte(truncationNote(f.most, nil, 0, safe, ways))) + 2*blockTokens
 	texts := f.tokens()
@@ -108,11 +108,12 @@ func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string
 		note = truncationNote(f.most, cuts, left, safe, ways)
 		total := f.shown + texts + tokenizer.Count([]byte(note))
 		if total <= f.most {
-			return shown, note
+			return shown, note, total
 		}
 		reserve += total - f.most + blockTokens
 	}
-	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, truncationNote(f.most, nil, 0, safe, nil)
+	note = truncationNote(f.most, nil, 0, safe, nil)
+	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, note, tokenizer.Count([]byte(note)) + 1
 }
 
 // around returns an upper bound of the tokens of a part besides its data.

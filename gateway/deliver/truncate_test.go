@@ -44,10 +44,13 @@ func TestFitterCounts(t *testing.T) {
 		if f.measure() <= benchedLimit {
 			t.Fatalf("%s: is within the ceiling", name)
 		}
-		shown, note := f.fit(true, nil)
+		shown, note, tokens := f.fit(true, nil)
 		n := tokenizer.Count(shown[0].Data) + tokenizer.Count([]byte(note))
 		if n > benchedLimit || n < benchedLimit*9/10 {
 			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedLimit)
+		}
+		if tokens < n || tokens > benchedCeiling {
+			t.Errorf("%s: %d tokens are said to be shown, %d are", name, tokens, n)
 		}
 	}
 }

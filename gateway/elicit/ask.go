@@ -2,7 +2,6 @@ package elicit
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,25 +12,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Asker sends input requests to the user's client. [mcp.Reply] is one.
-type Asker interface {
-	// CanElicit returns an [*mcp.ClientUnsupportedError] unless the client supports all of these kinds.
-	CanElicit(kinds ...mcp.InputKind) error
-	// Elicit sends a round of input requests, as [mcp.Reply.Elicit] does.
-	Elicit(ctx context.Context, round mcp.ElicitationRound) (map[string]mcp.InputResponse, error)
-}
-
 // Request describes the arguments to elicit, and the client.
 type Request struct {
-	Asker Asker
+	// Dialogue asks.
+	Dialogue *Dialogue
 	// Subject names the tool or prompt that needs the arguments, for the user: `"Create an order" (create) of shop`.
 	Subject string
 	// Given holds the arguments that are shown to the user, a JSON object; nil if none are shown.
 	Given json.RawMessage
 	// Revision is the protocol revision of the client.
 	Revision string
-	// Legacy reports whether the revision has requests from server to client (2025-11-25 and earlier).
-	Legacy bool
 	// Known reports whether the caller has given an argument.
 	Known func(name string) bool
 	// Check validates the values that the answer to one question gives. The error is for the user.
@@ -68,7 +58,7 @@ func (q *question) unanswered(r *Request, required bool, action mcp.Action, caus
 }
 
 // Ask asks for the arguments that are not known, step by step, and returns their values by name. The error is an
-// [*Unanswered], or one of the protocol, such as [mcp.ErrInputRequired], after which the client repeats the request.
+// [*Unanswered], or one of the protocol, such as an [*mcp.InputRequired] of a step that has no answer yet.
 func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	var steps [][]*question
@@ -97,7 +87,7 @@ func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMess
 	}
 	// No question is asked if a later one that is needed can't be. An optional question that can't be asked is skipped.
 	if unable != nil {
-		if err := r.Asker.CanElicit(needed...); err != nil {
+		if err := r.Dialogue.Client.CanElicit(needed...); err != nil {
 			unable.cause = err // it names everything that the client lacks
 		}
 		return nil, unable
@@ -115,7 +105,7 @@ func (r *Request) able(q *question) error {
 	if _, err := q.build(r, nil); err != nil {
 		return err
 	}
-	return r.Asker.CanElicit(q.kind)
+	return r.Dialogue.Client.CanElicit(q.kind)
 }
 
 // isNeeded reports whether the request fails without an answer.
@@ -141,7 +131,7 @@ func (r *Request) round(ctx context.Context, open []*question, values map[string
 	find := func(key string) *question {
 		return open[slices.IndexFunc(open, func(q *question) bool { return q.key == key })]
 	}
-	round := mcp.ElicitationRound{
+	round := Round{
 		// The answer to a question that is asked in each call counts for one call.
 		SingleUse: slices.ContainsFunc(open, func(q *question) bool { return q.always }),
 		Check: func(req *mcp.InputRequest, answer mcp.InputResponse) error {
@@ -161,8 +151,8 @@ func (r *Request) round(ctx context.Context, open []*question, values map[string
 		}
 		round.Requests = append(round.Requests, built)
 	}
-	answers, err := r.Asker.Elicit(ctx, round)
-	var unusable *mcp.InvalidInputError
+	answers, err := r.Dialogue.Ask(ctx, &round)
+	var unusable *InvalidResponseError
 	switch {
 	case errors.As(err, &unusable):
 		return find(unusable.Key).unanswered(r, false, 0, err)
@@ -228,9 +218,6 @@ func (q *question) build(r *Request, refused error) (mcp.InputRequest, error) {
 	params := jsonscan.AppendString([]byte(`"message":`), message)
 	if q.kind == mcp.ElicitURL {
 		built.Params = append(append(params, ','), q.params...)
-		if r.Legacy { // 2025-11-25 elicitation, URL Mode: an id, which 2026-07-28 does not have
-			built.Params = append(built.Params, `,"elicitationId":"`+rand.Text()+`"`...)
-		}
 		return built, nil
 	}
 	schema, err := q.form.schema(r.formRevision(), func(field string) bool { return q.shows(r, field) })

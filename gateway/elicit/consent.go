@@ -28,10 +28,10 @@ type Call struct {
 }
 
 // Confirm asks the user to consent to a call. The error is nil if the user does; otherwise it is [ErrDeclined],
-// [ErrUndecided], an [*mcp.ClientUnsupportedError] if the client can't ask, or one of the protocol, such as
-// [mcp.ErrInputRequired]. An answer counts for one call.
-func Confirm(ctx context.Context, asker Asker, call *Call) error {
-	answers, err := asker.Elicit(ctx, mcp.ElicitationRound{SingleUse: true, Requests: []mcp.InputRequest{{Key: "confirm", Kind: mcp.ElicitForm, Params: call.question()}}})
+// [ErrUndecided], an [*mcp.ClientUnsupportedError] if the client can't ask, or one of the protocol, such as an
+// [*mcp.InputRequired]. An answer counts for one call.
+func Confirm(ctx context.Context, d *Dialogue, call *Call) error {
+	answers, err := d.Ask(ctx, &Round{SingleUse: true, Requests: []mcp.InputRequest{{Key: "confirm", Kind: mcp.ElicitForm, Params: call.question()}}})
 	if err != nil {
 		return err
 	}

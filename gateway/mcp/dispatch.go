@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -106,9 +107,9 @@ func (x *exchange) call(ctx context.Context, m *servedMethod) (fault *Error) {
 	}()
 	err := x.admit(ctx, m)
 	if err == nil {
-		err = m.serve(ctx, &x.req, &x.reply)
+		err = x.runMethod(ctx, m)
 	}
-	if x.reply.answered && (err == nil || errors.Is(err, ErrInputRequired)) {
+	if x.reply.answered && (err == nil || errors.Is(err, errInputRequired)) {
 		return nil
 	}
 	x.out.endEvents()
@@ -138,6 +139,43 @@ func (x *exchange) call(ctx context.Context, m *servedMethod) (fault *Error) {
 		return e
 	}
 	return x.internalError("a method failed", 0, slog.Any("error", err))
+}
+
+// runMethod runs a method. If it needs input, the request ends with the input requests, or the method runs again with the responses. It runs
+// again, too, if it can't get them, so that it ends what it has begun.
+func (x *exchange) runMethod(ctx context.Context, m *servedMethod) error {
+	for {
+		err := m.serve(ctx, &x.req, &x.reply)
+		if err == nil { // fast path without allocations
+			return nil
+		}
+		var need *InputRequired
+		if !errors.As(err, &need) {
+			return err
+		}
+		if failed := x.input.Err(); failed != nil {
+			return failed
+		}
+		responses, err := x.reply.elicit(ctx, need)
+		if errors.Is(err, errInputRequired) {
+			return err
+		}
+		x.input = &Input{state: need.State, responses: responses, failed: err}
+		x.req.Name, x.req.Arguments = x.named()
+	}
+}
+
+// named returns the name and the arguments of the request as they were sent, since a method may have changed them.
+func (x *exchange) named() (name string, arguments json.RawMessage) {
+	name, _ = decodeString(jsonscan.Lookup(x.req.Params, "name"))
+	arguments = jsonscan.Lookup(x.req.Params, "arguments")
+	switch {
+	case objectKind(arguments) != jsonscan.Object:
+		return name, nil
+	case isEmptyList(arguments):
+		return name, json.RawMessage("{}")
+	}
+	return name, arguments
 }
 
 // admit asks Options.Admit about a request. The handshake is always admitted: a client that can't initialize does not

@@ -4,31 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
+	"log/slog"
+	"net/http"
 
 	"drawbridge/openapi/jsonscan"
 )
 
-// ElicitationRound is a set of input requests that are sent together.
-type ElicitationRound struct {
+// InputRequired is the error of a method, or of one of its steps, that needs input from the client or its user to go on (2026-07-28
+// patterns/mrtr, InputRequiredResult). The handler sends the requests, and runs the method again with the responses: [Reply.Input] has them,
+// and the state. A stateless client brings both with another request, at any replica; a legacy client responds while its request waits. The
+// method does not see the difference.
+type InputRequired struct {
 	// Requests have keys that are unique among all input requests of the call.
 	Requests []InputRequest
-	// SingleUse makes the responses valid once: the same responses, sent again with the same request state, are
-	// refused. It is for actions that must not happen twice by one consent. Responses of legacy clients are always
-	// valid once only.
+	// SingleUse makes the responses valid once: the same responses, sent again with the same request state, are refused. It is for actions
+	// that must not happen twice by one consent, and for a state that stands for what was done.
 	SingleUse bool
-	// Check refuses a response, whose input request is then sent again; if nil, every response is valid. Only
-	// [Accepted] responses are checked. It must be deterministic.
-	Check func(req *InputRequest, a InputResponse) error
-	// Rephrase returns an input request with new Params for one whose response was refused; its other fields are
-	// ignored, and responses are checked against the original. refused is the error of Check, nil if the response was
-	// malformed. If Rephrase is nil, the request is repeated unchanged. After three responses that Check refuses,
-	// Elicit returns an *[InvalidInputError]; a legacy client has three attempts in all.
-	Rephrase func(req *InputRequest, refused error) InputRequest
-	// Timeout limits the time for a legacy client and its user to respond. The default is 5 minutes, the maximum 10.
-	// Stateless clients have 10 minutes, and no request waits for them.
-	Timeout time.Duration
+	// State is what the method needs to go on. Clients get it sealed, bound to the caller and the request.
+	State json.RawMessage
 }
+
+// Error implements error.
+func (*InputRequired) Error() string { return "input is required from the client" }
 
 // Action is the outcome of an input request.
 type Action uint8
@@ -48,9 +45,8 @@ type InputResponse struct {
 	Value json.RawMessage
 }
 
-// ErrInputRequired reports that the response to the current request consists of the input requests. The method returns
-// it, wrapped or not; the client repeats the request with the input responses, and the method runs again.
-var ErrInputRequired = errors.New("the client was asked, and will come again")
+// errInputRequired reports that the response to a stateless request consists of the input requests.
+var errInputRequired = errors.New("the client was asked, and will come again")
 
 // ErrNoClient is the error of elicitation where there is no client.
 var ErrNoClient = &ClientUnsupportedError{reason: InvalidParams("no client waits for the answer")}
@@ -70,53 +66,26 @@ func (e *ClientUnsupportedError) Error() string {
 // Unwrap returns the error that refuses the request.
 func (e *ClientUnsupportedError) Unwrap() error { return e.reason }
 
-// InvalidInputError reports that the responses to an input request were invalid too often. A method that returns it
-// refuses the request.
-type InvalidInputError struct {
-	Key string // of the input request
-	// Refused is the error of Check for the last response, nil if that was malformed.
-	Refused error
-}
-
-func (e *InvalidInputError) Error() string { return e.Unwrap().Error() }
-
-// Unwrap returns the error that refuses the request.
-func (e *InvalidInputError) Unwrap() error {
-	return InvalidParams("the client's answer to %q can't be used", e.Key)
-}
-
-// Elicit sends input requests to the client and returns the responses by their keys.
+// elicit sends input requests to the client. A stateless request ends with them, and the error is errInputRequired (mcp-E1 to E5). For a
+// legacy client elicit waits for the responses, which it returns by their keys (mcp-E9).
 //
-// For a stateless client (mcp-E1 to E5) a request that needs input ends with the input requests, and the error is
-// ErrInputRequired. The client repeats the request with the responses, which Elicit then returns at once. Responses of
-// earlier rounds come with the sealed request state, so a method calls Elicit round after round, and does nothing that
-// can't be repeated before the last of them. Responses to input requests that have changed since are ignored. Responses
-// without a request state are unsolicited: they are accepted by their keys, but not in a SingleUse round.
-//
-// For a legacy client the input requests are sent on the stream of the call, and Elicit waits for the responses
-// (mcp-E9) until round.Timeout passes, ctx ends or the client disconnects.
-//
-// If too many requests wait, of the caller or in total, the error is an *[ElicitationLimitError]. A response that
-// exceeds the memory limit is returned as Cancelled.
-//
-// The error is an *[ClientUnsupportedError], and nothing is sent, if the client has not declared the capability
-// for one of the kinds (mcp-E3) or can't be elicited in this request. Elicit must be called by the method's goroutine.
-func (r *Reply) Elicit(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
-	x := r.x
+// The error is a *[ClientUnsupportedError], and nothing is sent, if the client has not declared the capability for one of the kinds (mcp-E3)
+// or can't be asked in this request; or an *[ElicitationLimitError] if too many requests wait, of the caller or in total.
+func (r *Reply) elicit(ctx context.Context, need *InputRequired) (map[string]json.RawMessage, error) {
 	if r.answered {
 		return nil, errAnswered
 	}
-	kinds := make([]InputKind, len(round.Requests))
-	for i := range round.Requests {
-		kinds[i] = round.Requests[i].Kind
+	kinds := make([]InputKind, len(need.Requests))
+	for i := range need.Requests {
+		kinds[i] = need.Requests[i].Kind
 	}
 	if err := r.CanElicit(kinds...); err != nil {
 		return nil, err
 	}
-	if x.req.Family == Stateless {
-		return r.elicitStateless(round)
+	if r.x.req.Family == Stateless {
+		return nil, r.requireInput(need)
 	}
-	return r.elicitLegacy(ctx, round)
+	return r.elicitLegacy(ctx, need.Requests)
 }
 
 // CanElicit returns an *[ClientUnsupportedError] unless the client supports input requests of all these kinds.
@@ -168,21 +137,116 @@ func ParseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	return InputResponse{}, false
 }
 
-// check parses a response and applies the Check of the round, whose error is refused.
-func (round *ElicitationRound) check(req *InputRequest, result []byte) (a InputResponse, ok bool, refused error) {
-	a, ok = ParseInputResponse(req.Kind, result)
-	if ok && a.Action == Accepted && round.Check != nil {
-		refused = round.Check(req, a)
-		ok = refused == nil
-	}
-	return a, ok, refused
+// Input is what a request brings to go on with a method that has returned an [*InputRequired]: the state, and the responses. One without a
+// state brings unsolicited responses: a client may know in advance which input is needed, and whether a state is required is the server's
+// decision (2026-07-28 patterns/mrtr). Only the goroutine of the method uses it. A nil Input brings nothing.
+type Input struct {
+	x         *exchange // of the request; nil if the input is no stateless client's
+	unread    bool
+	of        *Input // whose responses and use these are; nil if they are its own
+	state     json.RawMessage
+	responses map[string]json.RawMessage
+	failed    error         // why there are no responses; nil if there are
+	sealed    *requestState // nil unless a stateless client has brought the state
+	accepted  bool
+	again     bool // the state was accepted before, in another request
 }
 
-// rephrase returns the input request to send after a response that was refused.
-func (round *ElicitationRound) rephrase(req *InputRequest, refused error) InputRequest {
-	next := *req
-	if round.Rephrase != nil {
-		next.Params = round.Rephrase(req, refused).Params
+// NewInput returns the input of a method that goes on in the same process, or in another by means of the caller. A response that is nil
+// stands for one that the client could not give.
+func NewInput(state json.RawMessage, responses map[string]json.RawMessage) *Input {
+	return &Input{state: state, responses: responses}
+}
+
+// Input returns what the request brings. It is read by [Input.Read], since most methods never ask.
+func (r *Reply) Input() *Input {
+	if r.x.input == nil {
+		r.x.input = new(Input)
+		if r.x.req.Family == Stateless {
+			r.x.input.x, r.x.input.unread = r.x, true
+		}
 	}
-	return next
+	return r.x.input
+}
+
+// Read reads the input, once. The error is for the client: the state is not one of this request, caller or time.
+func (in *Input) Read() error {
+	if in == nil || !in.unread {
+		return nil
+	}
+	in.unread = false
+	return in.x.readInput(in)
+}
+
+// Of returns the input of a step: the responses are the same, and the state is that of the step.
+func (in *Input) Of(state json.RawMessage) *Input {
+	if state == nil {
+		return nil
+	}
+	return &Input{of: in, state: state}
+}
+
+// State returns the state with which the method has asked; nil if it has not.
+func (in *Input) State() json.RawMessage {
+	if in == nil {
+		return nil
+	}
+	return in.state
+}
+
+// Response returns the response to an input request, which is nil if the client could not give one.
+func (in *Input) Response(key string) (response json.RawMessage, ok bool) {
+	switch {
+	case in == nil:
+		return nil, false
+	case in.of != nil:
+		return in.of.Response(key)
+	}
+	response, ok = in.responses[key]
+	return response, ok
+}
+
+// Waits reports whether the request waits while the client responds. Otherwise each response comes with another request.
+func (in *Input) Waits() bool {
+	if in != nil && in.of != nil {
+		return in.of.Waits()
+	}
+	return in != nil && in.x == nil
+}
+
+// Err returns why the input requests could not be sent, or had no response in time; nil if that is not so. The method ends with it.
+func (in *Input) Err() error {
+	switch {
+	case in == nil:
+		return nil
+	case in.of != nil:
+		return in.of.Err()
+	}
+	return in.failed
+}
+
+// Accept marks the state as used, because its responses are complete and the method goes on. again reports that it was used before: what
+// follows is another call. If the responses count once, that is an error for the client.
+func (in *Input) Accept(ctx context.Context) (again bool, err error) {
+	switch {
+	case in == nil:
+		return false, nil
+	case in.of != nil:
+		return in.of.Accept(ctx)
+	case in.sealed == nil || in.accepted:
+		return in.again, nil
+	}
+	x, s := in.x, in.sealed
+	if x.h.o.SpentNonces == nil {
+		return true, errors.New("nothing remembers what may be used once (Options.SpentNonces)")
+	}
+	first, err := x.h.o.SpentNonces.Spend(ctx, x.req.Principal, s.Nonce, s.expiry)
+	switch {
+	case err != nil && s.SingleUse:
+		return true, x.internalError("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
+	case !first && s.SingleUse:
+		return true, InvalidParams("params.requestState was used before, and an answer counts once: nothing more is done for it; begin again without it")
+	}
+	in.accepted, in.again = true, !first || err != nil
+	return in.again, nil
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,21 +28,21 @@ func FuzzRequestState(f *testing.F) {
 		}
 		now := time.Unix(1_800_000_000, 0)
 		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{SealKeys: [][]byte{[]byte("key")}}, SpentNonces: &UsedOnce{}, Now: func() time.Time { return now }})
-		round := ElicitationRound{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}, SingleUse: true}
+		need := &InputRequired{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}, SingleUse: true, State: json.RawMessage(`{}`)}
 		ask := func(change func(*Request), state, responses string) (map[string]InputResponse, string, error) {
 			x, w := newLive(h, Stateless)
 			x.req.Method, x.req.Client, x.req.Principal, x.req.Name = "tools/call", ClientElicitation, "alice", "tool"
 			x.req.Arguments = json.RawMessage(`{"n":1}`)
-			x.req.Params = json.RawMessage(`{"requestState":` + state + `,"inputResponses":` + responses + `}`)
 			change(&x.req)
-			answers, err := x.reply.Elicit(t.Context(), round)
+			x.req.Params = fmt.Appendf(nil, `{"name":%q,"arguments":%s,"requestState":%s,"inputResponses":%s}`, x.req.Name, x.req.Arguments, state, responses)
+			answers, err := answersOf(x, need)
 			given := jsonscan.Lookup(jsonscan.Lookup([]byte(w.body.String()), "result"), "requestState")
 			return answers, string(given), err
 		}
 		same := func(*Request) {}
 		refused := func(what string, answers map[string]InputResponse, err error) {
 			var e *Error
-			if answers != nil || !errors.Is(err, ErrInputRequired) && !(errors.As(err, &e) && e.Code == CodeInvalidParams) {
+			if answers != nil || !errors.Is(err, errInputRequired) && !(errors.As(err, &e) && e.Code == CodeInvalidParams) {
 				t.Fatalf("%s: %v, %v", what, answers, err)
 			}
 		}
@@ -49,7 +50,7 @@ func FuzzRequestState(f *testing.F) {
 		refused("a state that nobody gave", answers, err)
 
 		_, given, err := ask(same, "null", "null")
-		if !errors.Is(err, ErrInputRequired) || len(given) < 3 {
+		if !errors.Is(err, errInputRequired) || len(given) < 3 {
 			t.Fatalf("the question: %q, %v", given, err)
 		}
 		const yes = `{"a":{"action":"accept","content":{}}}`
@@ -78,7 +79,7 @@ func FuzzRequestState(f *testing.F) {
 		answers, next, err := ask(same, given, responses)
 		if err != nil {
 			refused("answers", answers, err)
-			if !errors.Is(err, ErrInputRequired) {
+			if !errors.Is(err, errInputRequired) {
 				return
 			}
 			given = next
@@ -91,4 +92,22 @@ func FuzzRequestState(f *testing.F) {
 		answers, _, err = ask(same, given, yes)
 		refused("the same state again", answers, err)
 	})
+}
+
+// answersOf returns the answers to a question, as a method does that goes on with them, or asks.
+func answersOf(x *exchange, need *InputRequired) (map[string]InputResponse, error) {
+	in := x.reply.Input()
+	if err := in.Read(); err != nil {
+		return nil, err
+	}
+	if response, ok := in.Response("a"); ok && in.State() != nil {
+		if a, valid := ParseInputResponse(ElicitForm, response); valid {
+			if _, err := in.Accept(x.req.HTTP.Context()); err != nil {
+				return nil, err
+			}
+			return map[string]InputResponse{"a": a}, nil
+		}
+	}
+	_, err := x.reply.elicit(x.req.HTTP.Context(), need)
+	return nil, err
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/base64"
 	"encoding/json"
 
 	"drawbridge/openapi/jsonscan"
@@ -60,6 +61,12 @@ func (req *InputRequest) append(dst []byte) []byte {
 	dst = append(append(dst, `{"method":"`...), req.Kind.method()...)
 	dst = append(dst, `","params":{`...)
 	return append(append(dst, req.Params...), "}}"...)
+}
+
+// Digest returns a digest of the input request's content.
+func (req *InputRequest) Digest() string {
+	sum := jsonDigest(req.append(nil))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // appendInputRequests appends an InputRequests object.

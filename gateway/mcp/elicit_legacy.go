@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,12 +16,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-const (
-	defaultElicitationTimeout = 5 * time.Minute  // for a legacy client, if the round has none
-	maxElicitationTimeout     = 10 * time.Minute // for a legacy client
-	// maxElicitationAttempts is how often a legacy client gets the same input request.
-	maxElicitationAttempts = 3
-)
+// elicitationTimeout limits the time for a legacy client and its user to respond to a round of input requests. Stateless clients have
+// requestStateLife, and no request waits for them.
+const elicitationTimeout = 5 * time.Minute
 
 // ErrElicitationTimeout reports that a legacy client has not responded in time. A method that returns it refuses the
 // request with its message.
@@ -108,13 +107,10 @@ func (x *exchange) elicitationRefusal(kinds []InputKind) *Error {
 	return nil
 }
 
-// elicitLegacy sends the input requests on the stream of the call and waits for the responses.
-func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
-	wait := round.Timeout
-	if wait <= 0 {
-		wait = defaultElicitationTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, min(wait, maxElicitationTimeout), ErrElicitationTimeout)
+// elicitLegacy sends the input requests on the stream of the call and waits for the responses, which it returns by their keys: nil for one
+// that is an error or exceeds the memory limit.
+func (r *Reply) elicitLegacy(ctx context.Context, requests []InputRequest) (map[string]json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, elicitationTimeout, ErrElicitationTimeout)
 	defer cancel()
 	e, full := r.x.startElicitation()
 	if full != nil {
@@ -124,30 +120,13 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 		e.finish()
 		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxElicitationBytes at most
 	}()
-	responses := make(map[string]InputResponse, len(round.Requests))
-	open, sent := round.Requests, round.Requests // open are the original requests, sent the rephrased ones
-	for attempt := 1; len(open) > 0; attempt++ {
-		results, err := r.elicitAndWait(ctx, e, sent)
-		if err != nil {
-			return nil, err
-		}
-		var again, reworded []InputRequest
-		for i := range open {
-			req := &open[i]
-			a, ok, refused := InputResponse{Action: Cancelled}, true, error(nil)
-			if results[i] != nil {
-				a, ok, refused = round.check(req, results[i])
-			}
-			if !ok {
-				if attempt == maxElicitationAttempts {
-					return nil, &InvalidInputError{Key: req.Key, Refused: refused}
-				}
-				again, reworded = append(again, *req), append(reworded, round.rephrase(req, refused))
-				continue
-			}
-			responses[req.Key] = a
-		}
-		open, sent = again, reworded
+	results, err := r.elicitAndWait(ctx, e, requests)
+	if err != nil {
+		return nil, err
+	}
+	responses := make(map[string]json.RawMessage, len(requests))
+	for i := range requests {
+		responses[requests[i].Key] = results[i]
 	}
 	return responses, nil
 }
@@ -198,9 +177,13 @@ func (r *Reply) sendRequest(id string, req *InputRequest) error {
 	case w.err != nil:
 		return w.err
 	}
+	sent := *req
+	if req.Kind == ElicitURL { // 2025-11-25 elicitation, URL Mode: an id, which 2026-07-28 does not have
+		sent.Params = append(slices.Clip(req.Params), `,"elicitationId":"`+rand.Text()+`"`...)
+	}
 	return w.sendMessage(func() {
 		w.writeString(`{"jsonrpc":"2.0","id":"` + id + `",`)
-		w.writeJSON(req.append(nil)[1:])
+		w.writeJSON(sent.append(nil)[1:])
 	})
 }
 

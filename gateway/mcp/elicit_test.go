@@ -150,11 +150,11 @@ func TestAskTwice(t *testing.T) {
 	h := NewHandler(nil, Options{})
 	x, w := newLive(h, Stateless)
 	x.req.Method, x.req.Client = "tools/call", ClientElicitation
-	round := ElicitationRound{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}}
-	if _, err := x.reply.Elicit(t.Context(), round); !errors.Is(err, ErrInputRequired) {
+	need := &InputRequired{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}}
+	if _, err := x.reply.elicit(t.Context(), need); !errors.Is(err, errInputRequired) {
 		t.Fatal(err)
 	}
-	if _, err := x.reply.Elicit(t.Context(), round); !errors.Is(err, errAnswered) {
+	if _, err := x.reply.elicit(t.Context(), need); !errors.Is(err, errAnswered) {
 		t.Errorf("again: %v", err)
 	}
 	if err := x.reply.Result(); !errors.Is(err, errAnswered) {

@@ -91,7 +91,7 @@ type exchange struct {
 	// inputEnded is closed when the client sends nothing any more but may still read. It is nil if that can't be known.
 	inputEnded <-chan struct{}
 
-	requestState *requestState // of a stateless request, set when a method elicits
+	input        *Input        // what the request brings to go on; nil until a method wants it
 	continuation *continuation // nil if the response ends with the method
 }
 

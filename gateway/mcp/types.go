@@ -67,7 +67,7 @@ type Options struct {
 	// or the end of a session may arrive at another replica than the one that holds the call or the stream. It is nil
 	// if there is one replica, or if each session always reaches the same.
 	Relay RelayFunc
-	// SpentNonces remembers the request states that are valid for one use ([ElicitationRound].SingleUse). Replicas with
+	// SpentNonces remembers the request states that are valid for one use ([InputRequired].SingleUse). Replicas with
 	// the same keys share one. It may be nil if no method elicits single-use responses.
 	SpentNonces SpentNonces
 	// ElicitationLimit limits the requests that wait for their users. Handlers that share one are limited together. If

@@ -2,7 +2,9 @@ package mcp_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 )
 
@@ -284,12 +287,12 @@ func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	form := func(key string) mcp.InputRequest {
 		return mcp.InputRequest{Key: key, Kind: mcp.ElicitForm, Params: []byte(`"message":"Your ` + key + `?","requestedSchema":{"type":"object","properties":{"v":{"type":"string"}}}`)}
 	}
-	rounds := []mcp.ElicitationRound{{Requests: []mcp.InputRequest{form("name")}}}
+	rounds := []elicit.Round{{Requests: []mcp.InputRequest{form("name")}}}
 	switch req.Name {
 	case "confirm":
-		rounds[0].SingleUse, rounds[0].Timeout = true, time.Minute
+		rounds[0].SingleUse = true
 	case "rounds":
-		rounds = append(rounds, mcp.ElicitationRound{Requests: []mcp.InputRequest{form("color"), form("size")}, SingleUse: true})
+		rounds = append(rounds, elicit.Round{Requests: []mcp.InputRequest{form("color"), form("size")}, SingleUse: true})
 	case "kinds":
 		rounds[0].Requests = nil
 		for _, q := range []mcp.InputRequest{
@@ -314,9 +317,27 @@ func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			return mcp.InputRequest{Params: bytes.Replace(req.Params, []byte("name?"), []byte("name, "+refused.Error()+"?"), 1)}
 		}
 	}
+	in := reply.Input()
+	if err := in.Read(); err != nil {
+		return err
+	}
+	d := elicit.Dialogue{Client: reply, Input: in, Accept: func(ctx context.Context) error {
+		_, err := in.Accept(ctx)
+		return err
+	}}
+	if state := in.State(); state != nil {
+		if err := json.Unmarshal(state, &d.Progress); err != nil {
+			return err
+		}
+	}
 	var said []string
-	for _, round := range rounds {
-		answers, err := reply.Elicit(ctx, round)
+	for i := range rounds {
+		answers, err := d.Ask(ctx, &rounds[i])
+		var need *mcp.InputRequired
+		if errors.As(err, &need) {
+			need.State, err = json.Marshal(&d.Progress)
+			return cmp.Or(err, error(need))
+		}
 		var unable *mcp.ClientUnsupportedError
 		if errors.As(err, &unable) && req.Name == "kinds" {
 			said = append(said, err.Error())

@@ -45,15 +45,28 @@ func (p *Prompt) requires(a config.PromptArgument) bool {
 	return a.Required && (p.elicitor == nil || !slices.Contains(p.elicitor.Optional(), a.Name))
 }
 
-// ask asks the user for the arguments that the caller has not given, and returns all arguments. The error is a protocol error
-// or one for the client.
+// ask asks the user for the arguments that the caller has not given, and returns all arguments. The error is a protocol error,
+// an [*mcp.InputRequired], or one for the client.
 func (p *Prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, given map[string]string) (map[string]string, error) {
 	title := fmt.Sprintf("%q", p.Name)
 	if p.Title != "" {
 		title = fmt.Sprintf("%q (%s)", p.Title, p.Name)
 	}
+	in := reply.Input()
+	if err := in.Read(); err != nil {
+		return nil, err
+	}
+	d := &elicit.Dialogue{Client: reply, Input: in, Accept: func(ctx context.Context) error {
+		_, err := in.Accept(ctx)
+		return err
+	}}
+	if state := in.State(); state != nil {
+		if err := json.Unmarshal(state, &d.Progress); err != nil {
+			return nil, fmt.Errorf("state of the prompt: %w", err)
+		}
+	}
 	values, err := p.elicitor.Ask(ctx, &elicit.Request{
-		Asker: reply, Subject: "The prompt " + title, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
+		Dialogue: d, Subject: "The prompt " + title, Revision: req.Revision,
 		Known: func(name string) bool {
 			_, ok := given[name]
 			return ok
@@ -68,9 +81,15 @@ func (p *Prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, gi
 		},
 	})
 	var none *elicit.Unanswered
+	var need *mcp.InputRequired
 	switch {
 	case errors.As(err, &none):
 		return nil, p.unanswered(req, none)
+	case errors.As(err, &need):
+		if need.State, err = json.Marshal(&d.Progress); err != nil {
+			return nil, fmt.Errorf("state of the prompt: %w", err)
+		}
+		return nil, need
 	case err != nil:
 		return nil, err
 	}
