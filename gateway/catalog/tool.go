@@ -18,6 +18,8 @@ type Tool struct {
 	// Said is Description without additions from id, tag or path that distinguish the tool from
 	// others.
 	Said        string
+	// Described reports that the configuration gives the description, instead of the document.
+	Described   bool
 	API         string // name of the API that the tool belongs to; "" if it belongs to none
 	Annotations Annotations
 	Tags        []string
@@ -58,7 +60,7 @@ type Tool struct {
 func newTool(c *candidate) *Tool {
 	op, shown := c.op, c.shown()
 	t := &Tool{
-		Title: title(op, c.choice), Description: c.description, Said: c.said, API: c.api, Annotations: c.annotations(),
+		Title: title(op, c.choice), Description: c.description, Said: c.said, Described: c.choice.Description != "", API: c.api, Annotations: c.annotations(),
 		Tags: op.Tags, Deprecated: op.Deprecated, Method: op.Method, Path: op.Path, Operation: op,
 		Document: Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
 		Hidden:   c.choice.Hidden, Shapeless: c.choice.Shapeless, schemas: shown, structured: shown.Output != nil,
