@@ -38,7 +38,7 @@ func (s *served) Assess(ctx context.Context, api string) (*Assessment, error) {
 			skipped = append(skipped, s)
 		}
 	}
-	a := &Assessment{Assessment: readiness.Assess(doc, assessed(gen, api, compiled), skipped)}
+	a := &Assessment{Assessment: readiness.Assess(doc, compiled, assessed(gen, api, compiled), skipped)}
 	a.Report.ShowFiles(gen.Reports[api].Shown)
 	text := doc.Copy
 	a.Load = func(ctx context.Context, overlay []byte) (*openapi.Document, *openapi.API, error) {

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
 
@@ -97,6 +99,15 @@ func (s *subject) checkBody(d *document) {
 		return
 	}
 	s.find(ExampleMissing, s.body.node, "the body has objects in objects and no example; a short one shows how they nest")
+}
+
+// checkExamples finds the examples and defaults that break their schema, by the problems of the document.
+func (s *subject) checkExamples(api *openapi.API) {
+	for _, i := range s.Operation.Problems {
+		if p := api.Problems[i]; p.Code == schema.CodeSchemaExample {
+			s.add(found{code: ExampleInvalid, place: Place{p.Position.File, p.Position.Line, p.Position.Column, p.Pointer}, message: p.Message})
+		}
+	}
 }
 
 // isOpen reports whether a schema says nothing of its members.

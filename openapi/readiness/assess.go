@@ -62,15 +62,16 @@ type subject struct {
 type found struct {
 	code    Code
 	at      *tree.Node
+	place   Place // if at is nil
 	message string
 
 	parameter *parameter // of a finding about a parameter
 	member    *member    // of a finding about a member of the body
 }
 
-// Assess scores the tools of a document. skipped are operations that a caller would want and that can't be called. It
-// looks at each operation in limited time, whatever the document holds.
-func Assess(d *openapi.Document, tools []Tool, skipped []openapi.Skipped) *Assessment {
+// Assess scores the tools of a document, whose operations are those of api. skipped are operations that a caller would
+// want and that can't be called. It looks at each operation in limited time, whatever the document holds.
+func Assess(d *openapi.Document, api *openapi.API, tools []Tool, skipped []openapi.Skipped) *Assessment {
 	a := &Assessment{document: newDocument(d), skipped: skipped}
 	for _, t := range tools {
 		if s := newSubject(a.document, t); s != nil {
@@ -82,6 +83,7 @@ func Assess(d *openapi.Document, tools []Tool, skipped []openapi.Skipped) *Asses
 		s.checkName()
 		s.checkArguments()
 		s.checkBody(a.document)
+		s.checkExamples(api)
 		s.checkAnswer()
 		s.checkSafety()
 	}
@@ -140,8 +142,11 @@ func (s *subject) find(code Code, at *tree.Node, format string, args ...any) {
 }
 
 func (s *subject) add(f found) {
-	if f.at == nil {
+	if f.at == nil && f.place == (Place{}) {
 		f.at = s.node
+	}
+	if f.at != nil {
+		f.place = placeOf(f.at)
 	}
 	s.findings = append(s.findings, f)
 }
@@ -168,7 +173,7 @@ func newReport(subjects []*subject, skipped []openapi.Skipped) *Report {
 			weight := min(rule.weight, rule.most-taken[f.code])
 			taken[f.code] += weight
 			op.Score = max(0, op.Score-weight)
-			op.Findings = append(op.Findings, count(Finding{f.code, weight, f.message, placeOf(f.at)}))
+			op.Findings = append(op.Findings, count(Finding{f.code, weight, f.message, f.place}))
 		}
 		slices.SortStableFunc(op.Findings, func(a, b Finding) int { return b.Weight - a.Weight })
 		sum += op.Score

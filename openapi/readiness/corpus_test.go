@@ -36,7 +36,7 @@ func TestFixCorpus(t *testing.T) {
 		documents++
 		l := assess(t, file)
 		start := time.Now()
-		l.Assessment = Assess(l.document, ToolsOf(l.api), l.api.Skipped)
+		l.Assessment = Assess(l.document, l.api, ToolsOf(l.api), l.api.Skipped)
 		assessed := time.Since(start)
 		start = time.Now()
 		fix, err := l.Fix(t.Context(), "api", l.load, nil)

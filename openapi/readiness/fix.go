@@ -141,7 +141,7 @@ func (a *Assessment) prove(ctx context.Context, load Loader, changes []change, w
 		t.Operation = op
 		tools = append(tools, t)
 	}
-	after = Assess(doc, tools, a.skipped)
+	after = Assess(doc, api, tools, a.skipped)
 	a.compare(after, changes, failed)
 	return after, failed, nil
 }

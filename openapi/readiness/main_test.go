@@ -34,7 +34,7 @@ func assess(t *testing.T, location string) *loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &loaded{Assess(d, ToolsOf(api), api.Skipped), d, api, func(ctx context.Context, data []byte) (*openapi.Document, *openapi.API, error) {
+	return &loaded{Assess(d, api, ToolsOf(api), api.Skipped), d, api, func(ctx context.Context, data []byte) (*openapi.Document, *openapi.API, error) {
 		with, o := *d.Copy, o
 		with.Overlays = []fetch.File{{Location: Location, Data: data}}
 		o.Overlays = []string{Location}

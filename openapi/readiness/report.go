@@ -77,6 +77,7 @@ const (
 	ArgumentsMany       Code = "arguments-many"
 	BodyUntyped         Code = "body-untyped"
 	ExampleMissing      Code = "example-missing"
+	ExampleInvalid      Code = "example-invalid"
 	HeaderNoise         Code = "header-noise"
 	PagingMissing       Code = "paging-missing"
 	FieldChoiceMissing  Code = "field-choice-missing"
@@ -107,6 +108,7 @@ var rules = map[Code]rule{
 	ArgumentsMany:       {6, 6, "too many arguments"},
 	BodyUntyped:         {25, 25, "a body without a schema"},
 	ExampleMissing:      {12, 12, "a deep body without an example"},
+	ExampleInvalid:      {6, 12, "an example or default that breaks its schema"},
 	HeaderNoise:         {4, 12, "a header that every operation has"},
 	PagingMissing:       {15, 15, "a list without paging"},
 	FieldChoiceMissing:  {5, 5, "large items without a choice of fields"},
