@@ -38,7 +38,7 @@ func (s *subject) checkArguments() {
 		if s.walk.isUntyped(p.schema) && !published.Has("type") {
 			s.find(ArgumentUntyped, p.written, "%s has no type; give its schema", quoted(p.name))
 		}
-		if published.Text("description") == "" && s.isUnclear(p.node, p.schema, p.name) {
+		if !(isNoisy(p) && s.isTracing(p)) && s.isUnclear(p.node, p.schema, p.name) {
 			s.add(found{code: ArgumentUndescribed, at: p.written, message: quoted(p.name) + " has no description, enumeration or example; say which values it takes", parameter: p})
 		}
 	}
@@ -81,8 +81,7 @@ func (s *subject) checkBody(d *document) {
 		return
 	}
 	for _, m := range s.walk.members(s.body.schema) {
-		published, ok := s.argument("body", m.name)
-		if !ok || published.Text("description") != "" || !s.isUnclear(nil, m.schema, m.name) {
+		if _, ok := s.argument("body", m.name); !ok || !s.isUnclear(nil, m.schema, m.name) {
 			continue
 		}
 		if s.walk.isUntyped(m.schema) {
@@ -142,16 +141,18 @@ func (s *subject) isTracing(p *parameter) bool {
 // meaningful are headers that change the effect of a call, however many operations have them.
 var meaningful = []string{"idempotency-key", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "range", "prefer"}
 
+// isNoisy reports whether a parameter is an optional header or cookie that does not change the effect of a call.
+func isNoisy(p *parameter) bool {
+	return (p.in == "header" || p.in == "cookie") && p.node.Get("required").Text() != "true" && !slices.Contains(meaningful, strings.ToLower(p.name))
+}
+
 // findNoise finds optional headers and cookies that (nearly) all operations share, and those that only programs set.
 func findNoise(subjects []*subject) {
-	noisy := func(p *parameter) bool {
-		return (p.in == "header" || p.in == "cookie") && p.node.Get("required").Text() != "true" && !slices.Contains(meaningful, strings.ToLower(p.name))
-	}
 	key := func(p *parameter) string { return p.in + " " + strings.ToLower(p.name) }
 	shared := map[string]int{}
 	for _, s := range subjects {
 		for i := range s.parameters {
-			if p := &s.parameters[i]; noisy(p) {
+			if p := &s.parameters[i]; isNoisy(p) {
 				shared[key(p)]++
 			}
 		}
@@ -159,7 +160,7 @@ func findNoise(subjects []*subject) {
 	for _, s := range subjects {
 		for i := range s.parameters {
 			p := &s.parameters[i]
-			if _, ok := s.argument(p.in, p.name); !ok || !noisy(p) {
+			if _, ok := s.argument(p.in, p.name); !ok || !isNoisy(p) {
 				continue
 			}
 			n := shared[key(p)]

@@ -48,7 +48,7 @@ func assess(t *testing.T, location string) *loaded {
 }
 
 // written writes a document into a file and returns its path.
-func written(t *testing.T, name string, data []byte) string {
+func written(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, data, 0o600); err != nil {
