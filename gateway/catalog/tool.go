@@ -17,7 +17,7 @@ type Tool struct {
 	Description string // for models, never empty, at most 1,024 characters
 	// Said is Description without additions from id, tag or path that distinguish the tool from
 	// others.
-	Said        string
+	Said string
 	// Described reports that the configuration gives the description, instead of the document.
 	Described   bool
 	API         string // name of the API that the tool belongs to; "" if it belongs to none
