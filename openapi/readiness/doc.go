@@ -4,7 +4,7 @@
 // It hides which properties of an operation are looked at, their weights (ADR 0067), and how a mended text or example is
 // derived from the rest of the document or taken from the answer of a model. [Assess] reads the document as its author
 // wrote it, so that each finding has a place, together with the tools that are made of it, so that nothing counts that
-// no model reads. [Assessment.Fix] derives an overlay; [Assessment.Requests] and [Drafts] make drafts by a model.
+// no model reads. [Assessment.Fix] derives an overlay; [Assessment.Requests] and [Request.Drafts] make drafts by a model.
 //
 // The rule that must not be broken: nothing is invented. A change holds what the document says elsewhere, or a text or
 // an example of a model that is marked as a draft; its target is computed from the document, never taken from an answer;
