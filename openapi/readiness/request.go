@@ -10,6 +10,8 @@ import (
 const (
 	maxRequestInput = 6 << 10 // bytes of the schema of the arguments that is sent
 	maxRequestText  = 1_000   // bytes of each text that is sent
+	maxRequestTags  = 10
+	maxRequestNames = 40 // arguments whose descriptions one request asks for
 )
 
 // A Request asks a model for what the document does not say of one operation.
@@ -80,7 +82,7 @@ func (a *Assessment) request(s *subject) *Request {
 		case ArgumentUndescribed:
 			owner := s.owner(f)
 			target, ok := d.target(owner)
-			if !ok || owner.Get("$ref") != nil {
+			if !ok || owner.Get("$ref") != nil || len(arguments) == maxRequestNames {
 				continue
 			}
 			name := ""
@@ -132,7 +134,7 @@ func (s *subject) parts(wanted map[string]any) string {
 		Returns     string          `json:"returns,omitempty"`
 		Arguments   json.RawMessage `json:"arguments,omitempty"`
 		Wanted      map[string]any  `json:"wanted"`
-	}{op.Method, bounded(op.Path), bounded(op.ID), op.Tags, bounded(op.Summary), bounded(op.Description), bounded(openapi.Clean(op.Returns)), nil, wanted}
+	}{op.Method, bounded(op.Path), bounded(op.ID), op.Tags[:min(len(op.Tags), maxRequestTags)], bounded(op.Summary), bounded(op.Description), bounded(openapi.Clean(op.Returns)), nil, wanted}
 	if input, _ := op.Published(openapi.ProfileFull); len(input) <= maxRequestInput {
 		parts.Arguments = input
 	}
