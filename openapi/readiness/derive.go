@@ -58,6 +58,8 @@ func (f *fixer) mend(s *subject, at *found) {
 		if at.parameter != nil {
 			f.hide(s, at)
 		}
+	case DescriptionRestates, DescriptionLong, ToolName, ArgumentUntyped, ArgumentsMany, BodyUntyped, ExampleInvalid, PagingMissing,
+		FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, Skipped: // the document doesn't say more
 	}
 }
 

@@ -103,6 +103,8 @@ func (a *Assessment) request(s *subject) *Request {
 				r.example = &draftPlace{target, "example", string(f.code), k}
 				wanted["example"] = f.message
 			}
+		case DescriptionLong, ToolName, ArgumentUntyped, ArgumentsMany, BodyUntyped, ExampleInvalid, HeaderNoise, PagingMissing,
+			FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, Skipped: // neither a text nor an example
 		}
 	}
 	if len(arguments) > 0 {
