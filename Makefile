@@ -158,6 +158,10 @@ corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's sche
 JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown)
 PRISM_FLAGS = $(if $(GENERATED),-generated $(GENERATED)) $(if $(EACH),-each $(EACH)) $(if $(VERBOSE),-v)
 
+.PHONY: readiness
+readiness: ## the scores of the documents in OPENAPI_CORPUS before and after the overlay of score --fix, as a table (OVERLAYS_DUMP=DIR writes the overlays)
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -v -run '^TestFixCorpus' ./openapi/readiness
+
 .PHONY: judges judge-filter judge-swaggerclient judge-prism
 judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1)
 

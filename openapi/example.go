@@ -75,13 +75,28 @@ func (c *compiler) exampleCall(op *Operation, m *model, input func() *jsonschema
 		}
 	}
 	given = append(given, '}')
+	var unfit []string
+	defer func() {
+		for _, name := range unfit {
+			if op.isMember(name) {
+				c.problems.at(body, schema.CodeSchemaExample, "%.100q of the example of the body breaks its schema; it is left out", name)
+			}
+		}
+	}()
 	for _, documented := range []bool{true, false} {
-		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented}
+		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented, Unfit: &unfit}
 		if text, ok := schema.Example(input(), o); ok && len(text) > len("{}") {
 			return text, invented
 		}
 	}
 	return nil, nil
+}
+
+// isMember reports whether an argument is a member of the body. The example of a body that is one argument is checked with
+// its schema.
+func (o *Operation) isMember(name string) bool {
+	i, ok := o.index[name]
+	return !ok || o.arguments[i].place == inMember
 }
 
 // exampleBody returns the document's example of the body that is sent; nil if there is none.

@@ -85,6 +85,10 @@ type Document struct {
 	problems []Problem
 }
 
+// Tree returns the files of the document with the overlays applied and values repaired, for reports that need the places
+// of what the author wrote.
+func (d *Document) Tree() *tree.Set { return d.set }
+
 // dialect is the distinction between versions of the standard that matters in this package.
 type dialect uint8
 

@@ -21,6 +21,7 @@ import (
 
 func (p *program) callCommand() *cobra.Command {
 	var dryRun bool
+	var each string
 	c := &cobra.Command{
 		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON' | @FILE | -]",
 		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
@@ -31,17 +32,23 @@ The arguments are a JSON object; @FILE reads them from a file, and - from standa
 The result is what a model reads, but whole: limits.max_result_tokens and limits.max_result_binary do not apply. If the service
 did not answer, the cause is printed on standard error, with the host and the port of the service.
 
+With --each the tool is called once for each line of a file, which holds the arguments as a JSON object. All lines are validated
+first; if one has a fault, all faults are printed with their lines, and nothing is sent. With --dry-run they are only validated.
+Each result is one line of JSON with the number of its record's line.
+
 Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
   drawbridge call getOrder '{"order_no": "2024/17"}'         with drawbridge.yaml of the working directory
   drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'
   drawbridge call createOrder @order.json
+  drawbridge call --each orders.jsonl --dry-run createOrder
   jq '{order: .}' order.json | drawbridge call createOrder -`,
 	}
 	p.configFlag(c)
 	p.baseURLFlag(c)
 	c.ValidArgsFunction = p.completeCall
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it; with --each, validate only")
+	c.Flags().StringVar(&each, "each", "", "call the tool for each line of `FILE`, - for standard input")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		own, err := ownArguments(args, c.Flags().Changed("config"))
 		if err != nil {
@@ -51,13 +58,17 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
 		if err != nil {
 			return err
 		}
-		return p.call(c, location, args, dryRun)
+		if each != "" && len(args) > 1 {
+			return usageError{errors.New("call: --each gives the arguments, so they can't be given here, too"), c}
+		}
+		return p.call(c, location, args, each, dryRun)
 	})
 	return c
 }
 
 // call calls a tool, or prints the request of the call. args are the name of the tool and, if given, the arguments of the call.
-func (p *program) call(c *cobra.Command, location string, args []string, dryRun bool) error {
+// each is the file of the arguments of several calls; "" for one call.
+func (p *program) call(c *cobra.Command, location string, args []string, each string, dryRun bool) error {
 	tool, arguments := args[0], json.RawMessage("{}")
 	read := len(args) > 1 && areElsewhere(args[1])
 	if len(args) > 1 && !read {
@@ -78,6 +89,9 @@ func (p *program) call(c *cobra.Command, location string, args []string, dryRun 
 	plan := g.Plan(tool)
 	if plan == nil {
 		return noTool(tool, g.Plans())
+	}
+	if each != "" {
+		return p.callEach(c, g, plan, each, dryRun)
 	}
 	if read {
 		if arguments, err = readArguments(args[1], c.InOrStdin(), g.Config().Limits.MaxBody); err != nil {

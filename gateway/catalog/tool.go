@@ -18,7 +18,9 @@ type Tool struct {
 	Description string // for models, never empty, at most 1,024 characters
 	// Said is Description without additions from id, tag or path that distinguish the tool from
 	// others.
-	Said        string
+	Said string
+	// Described reports that the configuration gives the description, instead of the document.
+	Described   bool
 	API         string // name of the API that the tool belongs to; "" if it belongs to none
 	Annotations Annotations
 	Tags        []string
@@ -65,7 +67,7 @@ type Tool struct {
 func newTool(c *candidate, shared sharedArguments) *Tool {
 	op, shown := c.op, c.shown()
 	t := &Tool{
-		Title: title(op, c.choice), Description: c.description, Said: c.said, API: c.api, Annotations: c.annotations(),
+		Title: title(op, c.choice), Description: c.description, Said: c.said, Described: c.choice.Description != "", API: c.api, Annotations: c.annotations(),
 		Tags: op.Tags, Deprecated: op.Deprecated, Method: op.Method, Path: op.Path, Operation: op,
 		Document:   Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
 		Configured: Texts{Name: c.choice.Name, Title: c.choice.Title, Description: c.choice.Description},

@@ -104,3 +104,17 @@ func TestAcceptDigest(t *testing.T) {
 		t.Errorf("without a digest: %d %q", w.Code, did)
 	}
 }
+
+// The page of a score has the kinds of findings, and each finding with a link to its place in the document.
+func TestReadiness(t *testing.T) {
+	b := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = large() }), operateToken)
+	page := b.get("/console/apis/orders/readiness").Body.String()
+	for _, want := range []string{"readiness 92.5 of 100", "near-twin", "&lt;script&gt;alert(1)&lt;/script&gt;", `href="/console/apis/orders/document?column=1&amp;file=openapi.yaml&amp;line=2"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if w := b.get("/console/apis/none/readiness"); w.Code != http.StatusNotFound {
+		t.Errorf("the page of an unknown API has the status %d", w.Code)
+	}
+}

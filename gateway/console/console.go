@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
 	"drawbridge/gateway/history"
+	"drawbridge/openapi/readiness"
 )
 
 // Options are what the console shows and does. All functions and interfaces must be safe for concurrent use.
@@ -52,6 +53,8 @@ type Gateway interface {
 	// DocumentText returns the lines around a position in a file of an API's document, from the bytes that are in use, and
 	// of a long line the part around the column. The error says why they can't be shown.
 	DocumentText(ctx context.Context, api, file string, line, column int) (*Excerpt, error)
+	// Readiness reads the document of an API again and scores its tools.
+	Readiness(ctx context.Context, api string) (*readiness.Report, error)
 	// Reload reads the configuration and all documents again, and returns when the result is in use.
 	Reload(ctx context.Context) error
 	// Accept puts the held document of an API into use, or serves a held service. digest is that of the document; "" for
@@ -102,6 +105,7 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/apis", signin.View, c.apis},
 		{"GET /console/apis/{name}", signin.View, c.api},
 		{"GET /console/apis/{name}/document", signin.View, c.document},
+		{"GET /console/apis/{name}/readiness", signin.View, c.readiness},
 		{"POST /console/apis/{name}/accept", signin.Operate, c.accept},
 		{"POST /console/discovery/{name}/accept", signin.Operate, c.acceptLoss},
 		{"POST /console/reload", signin.Operate, c.reload},

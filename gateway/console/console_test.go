@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/openapi/readiness"
 )
 
 // fixed is a gateway in one state.
@@ -36,6 +37,12 @@ func (f fixed) Report(name string) (admin.Report, bool) {
 
 func (fixed) DocumentText(context.Context, string, string, int, int) (*Excerpt, error) {
 	return &Excerpt{File: "openapi.yaml", First: 1, Lines: []string{"openapi: 3.1.0", "<script>alert(1)</script>"}}, nil
+}
+
+func (fixed) Readiness(context.Context, string) (*readiness.Report, error) {
+	f := readiness.Finding{Code: readiness.NearTwin, Weight: 15, Message: "the text of <script>alert(1)</script> begins with the same words", Place: readiness.Place{File: "openapi.yaml", Line: 2, Column: 1}}
+	return &readiness.Report{Score: 92.5, Tools: 2, Kinds: []readiness.Kind{{Code: f.Code, Findings: 1, Weight: 15, Title: f.Code.Title()}},
+		Operations: []readiness.Operation{{Tool: "a", Method: "GET", Path: "/a", Score: 85, Findings: []readiness.Finding{f}}}}, nil
 }
 
 func (f fixed) Reload(context.Context) error { f.did("reload"); return nil }

@@ -10,6 +10,9 @@ import (
 // apiURL returns the URL of the page of an API.
 func apiURL(name string) string { return "/console/apis/" + url.PathEscape(name) }
 
+// readinessURL returns the URL of the page of an API's score.
+func readinessURL(name string) string { return apiURL(name) + "/readiness" }
+
 // toolURL returns the URL of the page of a tool.
 func toolURL(name string) string { return "/console/tools/" + url.PathEscape(name) }
 
@@ -32,8 +35,13 @@ func (d apiData) fateURL(f admin.Fate) string {
 
 // where returns the URL of a position in an API's document, which has a line.
 func (d apiData) where(p admin.Place) string {
-	q := url.Values{"file": {p.File}, "line": {strconv.Itoa(p.Line)}, "column": {strconv.Itoa(p.Column)}}
-	return apiURL(d.API.Name) + "/document?" + q.Encode()
+	return documentURL(d.API.Name, p.File, p.Line, p.Column)
+}
+
+// documentURL returns the URL of a position in a file of an API's document.
+func documentURL(api, file string, line, column int) string {
+	q := url.Values{"file": {file}, "line": {strconv.Itoa(line)}, "column": {strconv.Itoa(column)}}
+	return apiURL(api) + "/document?" + q.Encode()
 }
 
 // acceptURL returns the URL of the form that accepts what waits.

@@ -99,7 +99,7 @@ func TestPayloads(t *testing.T) {
 	pages := func(text string) (all []string) {
 		c := newTestConsole(t, func(o *Options) { o.Gateway, o.Clean = hostile(text), answer.CleanData })
 		b := signedIn(t, c, operateToken)
-		for _, path := range []string{"/console", "/console/apis", "/console/apis/" + url.PathEscape(text), "/console/apis/" + url.PathEscape(text) + "/document?line=2&file=" + url.QueryEscape(text)} {
+		for _, path := range []string{"/console", "/console/apis", "/console/apis/" + url.PathEscape(text), "/console/apis/" + url.PathEscape(text) + "/readiness", "/console/apis/" + url.PathEscape(text) + "/document?line=2&file=" + url.QueryEscape(text)} {
 			if strings.Contains(text, "\x00") {
 				path = strings.ReplaceAll(path, "%00", "x")
 			}

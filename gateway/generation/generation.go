@@ -65,6 +65,10 @@ type DocumentFiles struct {
 	Stamp fetch.Stamp
 	// Reread reads them from their origin again, which may have others by now: the error is [fetch.ErrChanged] then.
 	Reread func(context.Context, fetch.Stamp) (*fetch.Copy, error)
+	// Read reads and compiles the document again, for a report. ReadWith does so with the text of that, which
+	// [openapi.Document.Copy] holds, and one further overlay.
+	Read     func(context.Context) (*openapi.Document, *openapi.API, error)
+	ReadWith func(context.Context, *fetch.Copy, fetch.File) (*openapi.Document, *openapi.API, error)
 }
 
 // Builder builds generations.
@@ -111,7 +115,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	for _, s := range d.APIs.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
-			gen.Files[s.Name] = DocumentFiles{ID: s.StoreID, Stamp: s.Document.Stamp, Reread: s.Reread}
+			gen.Files[s.Name] = DocumentFiles{ID: s.StoreID, Stamp: s.Document.Stamp, Reread: s.Reread, Read: s.Read, ReadWith: s.ReadWith}
 			gen.Reports[s.Name] = report.New(s, report.Options{Config: d.Config, Entry: gen.Entries[s], Plans: gen.Set, Tools: tools[s.Name], Pace: b.Pace, Access: gen.Access})
 		}
 	}

@@ -146,6 +146,9 @@ func (a *API) ofSkipped(s openapi.Skipped) admin.Fate {
 	return admin.Excluded
 }
 
+// Wants reports whether the configuration exposes an operation that can't be a tool.
+func (a *API) Wants(s openapi.Skipped) bool { return a.ofSkipped(s) == admin.Skipped }
+
 // Describe sets the counts in the status of the API.
 func (a *API) Describe(state *admin.API) {
 	state.Operations, state.ProblemCodes, state.SkipCodes = a.Counts, a.Problems, a.Skips

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -106,6 +107,44 @@ func (s *Source) Reread(ctx context.Context, stamp fetch.Stamp) (files *fetch.Co
 	return files, l.secrets.OperatorError(err)
 }
 
+// Read reads and compiles the document once more, as [Source.Reread] does. What is served does not change. The document
+// holds its text, for [Source.ReadWith].
+func (s *Source) Read(ctx context.Context) (*openapi.Document, *openapi.API, error) {
+	return s.loader.readAgain(ctx, s.rereads, func(o openapi.LoadOptions) (*openapi.Document, error) {
+		return openapi.Load(ctx, s.Config.Spec.String(), o)
+	})
+}
+
+// ReadWith compiles a document from the text of an earlier one, with one further overlay.
+func (s *Source) ReadWith(ctx context.Context, text *fetch.Copy, overlay fetch.File) (*openapi.Document, *openapi.API, error) {
+	return s.loader.readAgain(ctx, s.rereads, func(o openapi.LoadOptions) (*openapi.Document, error) {
+		with := *text
+		with.Overlays = append(slices.Clone(text.Overlays), overlay)
+		o.Overlays = append(slices.Clone(o.Overlays), overlay.Location)
+		return openapi.LoadCopy(ctx, s.Config.Spec.String(), &with, o)
+	})
+}
+
+// readAgain reads and compiles a document for a report. Concurrent calls do so one after the other.
+func (l *loader) readAgain(ctx context.Context, rereads chan struct{}, read func(openapi.LoadOptions) (*openapi.Document, error)) (doc *openapi.Document, api *openapi.API, err error) {
+	defer func() { err = l.secrets.OperatorError(err) }()
+	for _, slots := range []chan struct{}{rereads, l.deps.LargeTexts} {
+		leave, err := acquire(ctx, slots)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer leave()
+	}
+	pace := l.deps.Pace.Part()
+	o := l.loadOptions(pace)
+	o.Keep = true
+	if doc, err = read(o); err != nil {
+		return nil, nil, err
+	}
+	api, err = doc.Compile(ctx, l.compileOptions(pace))
+	return doc, api, err
+}
+
 // restore compiles a document from the last-known-good store, under the same rules and limits as load.
 func (l *loader) restore(ctx context.Context, doc *diskcache.Document) (d *Document, err error) {
 	defer l.recovered(&d, &err)
@@ -157,7 +196,8 @@ func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 	return o
 }
 
-func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *openapi.Pace) (*Document, error) {
+// compileOptions returns what the configuration says of the operations of the document.
+func (l *loader) compileOptions(pace *openapi.Pace) openapi.CompileOptions {
 	c := openapi.CompileOptions{
 		MaxOperations: l.limits.MaxOperations, MaxSchema: int(l.limits.MaxSchema), Reserved: reserved(*l.api),
 		ServerVariables: l.api.ServerVariables, SlashParameters: slashParameters(l.api.SlashParameters),
@@ -178,6 +218,11 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		c.Output = openapi.OutputOff
 	}
 	c.ReadableHTML = l.api.HTML == config.HTMLText
+	return c
+}
+
+func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *openapi.Pace) (*Document, error) {
+	c := l.compileOptions(pace)
 	budget := l.deps.Documents
 	c.MaxSize = budget.Left(l.owner)
 	api, err := doc.Compile(ctx, c)

@@ -26,6 +26,8 @@ type ExampleOptions struct {
 	// Invented, if it is not nil, gets the names of the members of the root with values that nobody gave and that don't show it:
 	// numbers, and texts of a format or pattern. An invented text that may be any text is "<name>".
 	Invented *[]string
+	// Unfit, if it is not nil, gets the names of the members of Given that break the schema, as far as they were looked at.
+	Unfit *[]string
 }
 
 // Example returns one small value that an input schema accepts, as compact JSON: made of the examples, defaults and
@@ -248,7 +250,13 @@ func (o *objectExample) documented(p *constrainedProperty) bool {
 // given returns the value that was given for a member of the root, nil if it does not fit.
 func (o *objectExample) given(name string, schemas []*jsonschema.Schema) []byte {
 	text := jsonscan.Lookup(o.x.options.Given, name)
-	if o.depth > 0 || text == nil || !o.x.fits(schemas, text) {
+	if o.depth > 0 || text == nil {
+		return nil
+	}
+	if !o.x.fits(schemas, text) {
+		if unfit := o.x.options.Unfit; unfit != nil && !slices.Contains(*unfit, name) {
+			*unfit = append(*unfit, name)
+		}
 		return nil
 	}
 	return jsonscan.AppendCompact(nil, text)

@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/generation"
+	"drawbridge/gateway/plan"
+	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
+	"drawbridge/openapi/jsonschema"
+	"drawbridge/openapi/readiness"
+)
+
+// Assessment is the score of the tools of an API.
+type Assessment struct {
+	*readiness.Assessment
+	// Load loads the document of the assessment with one further overlay, see [readiness.Assessment.Fix].
+	Load readiness.Loader
+}
+
+// Assess reads the document of an API again and scores the tools that are made of it, with the settings that the
+// configuration gives them. The document is the newest one, which may be held.
+func (s *served) Assess(ctx context.Context, api string) (*Assessment, error) {
+	gen := s.current.Load()
+	if gen == nil || gen.Reports[api] == nil {
+		return nil, errors.New("no API of that name is served")
+	}
+	files := gen.Files[api]
+	doc, compiled, err := files.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var skipped []openapi.Skipped
+	for _, s := range compiled.Skipped {
+		if gen.Reports[api].Wants(s) {
+			skipped = append(skipped, s)
+		}
+	}
+	a := &Assessment{Assessment: readiness.Assess(doc, compiled, assessed(gen, api, compiled), skipped)}
+	a.Report.ShowFiles(gen.Reports[api].Shown)
+	text := doc.Copy
+	a.Load = func(ctx context.Context, overlay []byte) (*openapi.Document, *openapi.API, error) {
+		return files.ReadWith(ctx, text, fetch.File{Location: readiness.Location, Data: overlay})
+	}
+	return a, nil
+}
+
+// Readiness returns the report of [Gateway.Assess].
+func (s *served) Readiness(ctx context.Context, api string) (*readiness.Report, error) {
+	a, err := s.Assess(ctx, api)
+	if err != nil {
+		return nil, err
+	}
+	return a.Report, nil
+}
+
+// assessed returns the tools of an API with the operations of a document that has just been compiled.
+func assessed(gen *generation.Generation, api string, compiled *openapi.API) (tools []readiness.Tool) {
+	type key struct{ method, path string }
+	operations := map[key]*openapi.Operation{}
+	for _, op := range compiled.Operations {
+		operations[key{op.Method, op.Path}] = op
+	}
+	for _, t := range gen.Catalog.All() {
+		op := operations[key{t.Method, t.Path}]
+		if t.API != api || t.Operation == nil || op == nil {
+			continue
+		}
+		settled, chooses := settledArguments(t, op)
+		tools = append(tools, readiness.Tool{Operation: op, Name: t.Name, Described: t.Described, ReadOnly: t.Annotations.ReadOnly, Settled: settled, ChoosesFields: chooses})
+	}
+	return tools
+}
+
+// settledArguments returns the arguments of an operation that the tool doesn't show, and those that it describes although
+// the document does not. chooses reports whether callers can choose the fields of the answer.
+func settledArguments(t *catalog.Tool, op *openapi.Operation) (settled []string, chooses bool) {
+	shown, _ := t.Published(openapi.ProfileFull)
+	described := map[string]bool{}
+	for _, m := range jsonschema.Parse(shown).Members() {
+		described[m.Name] = m.Schema.Text("description") != ""
+	}
+	own, _ := op.Published(openapi.ProfileFull)
+	for _, m := range jsonschema.Parse(own).Members() {
+		if is, ok := described[m.Name]; !ok || is && m.Schema.Text("description") == "" {
+			settled = append(settled, m.Name)
+		}
+	}
+	_, chooses = described[plan.SelectArgument]
+	return settled, chooses
+}
