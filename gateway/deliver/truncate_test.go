@@ -49,7 +49,7 @@ func TestFitterCounts(t *testing.T) {
 		if n > benchedLimit || n < benchedLimit*9/10 {
 			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedLimit)
 		}
-		if tokens < n || tokens > benchedCeiling {
+		if tokens < n || tokens > benchedLimit {
 			t.Errorf("%s: %d tokens are said to be shown, %d are", name, tokens, n)
 		}
 	}
