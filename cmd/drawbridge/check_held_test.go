@@ -14,6 +14,7 @@ func TestCheckHeld(t *testing.T) {
 	s := serve(t, map[string]string{"a.yaml": document, "drawbridge.yaml": "server: {listen: '127.0.0.1:0', state_dir: state, shutdown_delay: 0s, public_url: 'http://localhost:1'}\nadmin: {listen: '127.0.0.1:0'}\n" +
 		"auth: {issuers: [{issuer: 'http://127.0.0.1:1'}], default_scopes: [use]}\napis: [{name: a, spec: a.yaml, base_url: 'http://127.0.0.1:1', scopes_from_document: true}]\ntelemetry: {log_format: json}\n"})
 	s.await("document read", 1)
+	s.awaitStored(1) // check reads it
 	check := func(args ...string) (code int, text string) {
 		var out strings.Builder
 		code = run(t.Context(), append([]string{"check", "--config", filepath.Join(s.dir, "drawbridge.yaml")}, args...), func(string) string { return "" }, &out, &out, nil)

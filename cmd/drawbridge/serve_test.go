@@ -545,6 +545,21 @@ func (s *served) awaitReady() {
 	}
 }
 
+// awaitStored returns when documents are in server.state_dir.
+func (s *served) awaitStored(documents int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		_, text := s.get("/metrics")
+		if strings.Contains(text, fmt.Sprintf("\ndrawbridge_state_writes_total{outcome=\"ok\"} %d\n", documents)) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("documents are not stored; log:\n%s", s.log)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // awaitServing returns when an API is served, also by a gateway that is not ready because no issuer responds.
 func (s *served) awaitServing() {
 	s.t.Helper()

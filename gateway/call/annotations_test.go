@@ -86,7 +86,7 @@ func TestAnnotationsOfRules(t *testing.T) {
 			{"read_tool", `{"name":"restart"}`, "restart is not read-only", "/restart", 0},
 			{"read_tool", `{"name":"flush"}`, "flush is not read-only", "/flush", 0},
 			{"call_tool", `{"name":"restart"}`, "This call needs the user's consent", "/restart", 0},
-			{"search_tools", `{"query":"restart","read_only":true}`, "No tool fits with read_only.", "", 0},
+			{"search_tools", `{"query":"restart","read_only":true}`, "read_only left out 1 tool that fits better and may change something. No tool fits with read_only.", "", 0},
 		} {
 			text, _ := gatewaytest.TextOf(t, c.Send("tools/call", tt.tool, tt.arguments))
 			if !strings.HasPrefix(text, tt.text) || sent[tt.path] != tt.requests {
