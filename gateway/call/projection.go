@@ -43,14 +43,22 @@ func projectOther(p *plan.Projection, fields *projection.FieldList, whole answer
 	if p.Select != nil && !whole.Declared {
 		return whole, &projection.Answer{Failed: projection.ErrNotJSON}, ""
 	}
-	if p.Select != nil || fields != nil {
-		note = "The answer is not JSON, so no fields of it could be selected."
-	}
 	part = whole
+	projected := projection.Answer{}
+	if fields != nil && p.Select == nil && part.Kind == answer.Text {
+		if lines, sliced, ok := fields.Lines(part.Data); ok {
+			part.Data, projected.Sliced = lines, []projection.Sliced{sliced}
+			part.Data, projected.Cuts = p.Limits.ApplyText(part.Data)
+			projected.Data = part.Data
+			return part, &projected, ""
+		}
+	}
+	if p.Select != nil || fields != nil {
+		note = "The answer is not JSON, so no fields of it could be selected; lines of a text are selected by a slice, such as [0:50]."
+	}
 	if part.Kind != answer.Text {
 		return part, nil, note
 	}
-	projected := projection.Answer{}
 	if part.Data, projected.Cuts = p.Limits.ApplyText(part.Data); len(projected.Cuts) == 0 {
 		return whole, nil, note
 	}
@@ -64,12 +72,17 @@ func projectOther(p *plan.Projection, fields *projection.FieldList, whole answer
 // operator left out, so nothing of it is shown either way.
 func (c *Call) project(ctx context.Context) *Failure {
 	o := &c.out
-	if o.Shown = o.Parts; c.Plan.Projection == nil {
-		return nil
+	o.Shown = o.Parts
+	p := c.Plan.Projection
+	if p == nil {
+		if c.Fields == nil {
+			return nil
+		}
+		p = &plan.Projection{} // the fields of the model are all that is selected
 	}
 	o.Shown, o.Projected = make([]answer.Part, len(o.Parts)), make([]Projected, len(o.Parts))
 	for i := range o.Parts {
-		part, a, note := projectPart(ctx, c.Plan.Projection, c.Fields, o.Parts[i])
+		part, a, note := projectPart(ctx, p, c.Fields, o.Parts[i])
 		o.Projected[i] = Projected{a, note, len(o.Parts[i].Data)}
 		if a != nil && a.Failed != nil {
 			o.Projected = o.Projected[:i+1]

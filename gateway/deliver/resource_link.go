@@ -64,11 +64,8 @@ func (w *result) linkURI() (uri, lasts string) {
 
 // waysAfterProjection returns the ways to what a projection has left out of a response of size bytes, in words.
 func (w *result) waysAfterProjection(a *projection.Answer, size int) (ways []string) {
-	p := w.plan.Projection
-	if len(a.Cuts) > 0 {
-		if p.Argument && w.inv.Fields == nil {
-			ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
-		}
+	if p := w.plan.Projection; len(a.Cuts) > 0 && p != nil {
+		ways = append(ways, w.wayBySelection()...)
 		if p.Smaller != "" {
 			ways = append(ways, p.Smaller)
 		}
@@ -78,6 +75,22 @@ func (w *result) waysAfterProjection(a *projection.Answer, size int) (ways []str
 		ways = append(ways, "read the resource "+uri)
 	}
 	return ways
+}
+
+// wayBySelection returns the way to a smaller response by a list of its fields, in words, if the call can have one and has none.
+func (w *result) wayBySelection() []string {
+	name := ""
+	switch p := w.plan.Projection; {
+	case w.inv.Fields != nil:
+	case w.inv.Via != "":
+		name = "select"
+	case p != nil && p.Argument:
+		name = plan.SelectArgument
+	}
+	if name == "" {
+		return nil
+	}
+	return []string{"name the fields or elements that you need in " + name + ", such as items[0:20].id"}
 }
 
 // waysWithoutProjection returns the ways to a response that can't be projected, in words: a smaller one, or all of it as a resource.
@@ -93,9 +106,7 @@ func (w *result) waysWithoutProjection() (ways []string) {
 
 // waysAfterTruncation returns the ways to the rest of a truncated response, in words. A URI of more than most tokens is left out.
 func (w *result) waysAfterTruncation(parts []answer.Part, most int) (ways []string) {
-	if p := w.plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
-		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
-	}
+	ways = w.wayBySelection()
 	if smaller := w.plan.Smaller(); smaller != "" {
 		ways = append(ways, smaller)
 	}

@@ -8,6 +8,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 )
@@ -24,6 +25,7 @@ type Via struct {
 	Name     string                   // of the tool
 	ReadOnly bool                     // only tools that change nothing may be called
 	Unknown  func(name string) string // returns the text for the model if the caller has no such tool
+	Select   json.RawMessage          // the fields of the answer that the model wants; nil if it wants all
 }
 
 // Serve answers tools/call.
@@ -117,7 +119,16 @@ func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *
 	p := inv.Plan()
 	var wrong error
 	if inv.Arguments, inv.Fields, wrong = p.Projection.TakeFields(inv.Arguments); wrong != nil {
-		wrong = wrongFields(wrong)
+		wrong = wrongFields(plan.SelectArgument, wrong)
+	}
+	if via != nil && via.Select != nil && wrong == nil {
+		fields, err := plan.ParseFields(via.Select)
+		switch {
+		case err != nil:
+			wrong = wrongFields("select", err)
+		case fields != nil:
+			inv.Fields = fields
+		}
 	}
 	inv.Arguments, inv.Dropped = p.Drop(inv.Arguments)
 	if req != nil {

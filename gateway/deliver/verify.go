@@ -66,10 +66,10 @@ func (via *Via) check(t call.Tool) error {
 	return nil
 }
 
-// wrongFields returns the failure for an invalid field list.
-func wrongFields(err error) error {
-	return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + ": " + err.Error() +
-		". Write paths of fields separated by commas, such as items.id,items.owner.name, or leave it out."}
+// wrongFields returns the failure for an invalid field list in the argument of that name.
+func wrongFields(name string, err error) error {
+	return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + name + ": " + err.Error() +
+		". Write paths of fields separated by commas, such as items[0:20].id,total, or leave it out."}
 }
 
 // withoutTasks returns the error of a call whose job takes longer than a call can wait, for a client that does not support tasks. The legacy

@@ -38,20 +38,20 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 // forward calls the tool that the arguments of read_tool or call_tool name. It changes the request to one for that tool, so that
 // elicitation state, tasks and links are bound to it.
 func (c *toolCalls) forward(ctx context.Context, e *Endpoint, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
-	name, args, err := toolsearch.Target(req.Arguments)
+	target, err := toolsearch.TargetOf(req.Arguments)
 	if err != nil {
 		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Refuse(req.Name, err), req, reply)
 	}
-	via := &deliver.Via{Name: req.Name, ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
-	req.Name, req.Arguments = name, args
+	via := &deliver.Via{Name: req.Name, ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown, Select: target.Select}
+	req.Name, req.Arguments = target.Name, target.Arguments
 	return c.calls.ServeVia(ctx, e.Endpoint, via, req, reply)
 }
 
 // target returns the name of the tool that a tools/call calls, directly or through read_tool or call_tool.
 func target(req *mcp.Request) string {
 	if toolsearch.CallsTool(req.Name) {
-		name, _, _ := toolsearch.Target(req.Arguments)
-		return name
+		t, _ := toolsearch.TargetOf(req.Arguments)
+		return t.Name
 	}
 	return req.Name
 }

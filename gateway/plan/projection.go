@@ -207,7 +207,7 @@ func (p *Plan) Smaller() string { return smaller(p.given) }
 
 // selectSchema is the schema of the argument.
 var selectSchema = json.RawMessage(`{"type":"string","description":"Fields of the answer to return, as paths separated by commas: items.id,items.owner.name. ` +
-	`Arrays are passed through. Leave it out for the whole answer."}`)
+	`Arrays are passed through; items[0:20].id takes the first 20 elements. Leave it out for the whole answer."}`)
 
 // listed returns an operation as callers see it with the projection.
 func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
@@ -241,12 +241,18 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 		return args, nil, nil
 	}
 	rest, _ = droppedArguments{SelectArgument}.drop(args)
+	fields, err = ParseFields(given)
+	return rest, fields, err
+}
+
+// ParseFields returns the fields that a model names: in a string, or in a list of paths. It returns nil if there are none. The error is for
+// the model.
+func ParseFields(given json.RawMessage) (*projection.FieldList, error) {
 	text, err := fieldListText(given)
 	if err != nil || text == "" {
-		return rest, nil, err
+		return nil, err
 	}
-	fields, err = projection.ParseFieldList(text)
-	return rest, fields, err
+	return projection.ParseFieldList(text)
 }
 
 // fieldListText returns the text of a field list: a string, or the paths of an array. Null is none.

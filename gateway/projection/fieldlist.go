@@ -3,6 +3,7 @@ package projection
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/text"
@@ -21,15 +22,19 @@ const maxKnown, maxMissed = 12, 5
 // Apply returns the fields of an answer that the list selects: its tokens as they are, in their order. The answer must be
 // compact JSON that was scanned before. Objects in arrays that have none of the fields stay as {}; elements that are no objects,
 // and so have no fields, are left out, and an answer that is none is returned as it is. The work is in proportion to the length
-// of the answer, whatever the list says, and the result is no longer than the answer.
-func (l *FieldList) Apply(data []byte) (projected []byte, missed []Missed) {
+// of the answer, whatever the list says, and the result is no longer than the answer. sliced are the arrays that have one place in the
+// answer and of which elements were selected by their positions.
+func (l *FieldList) Apply(data []byte) (projected []byte, missed []Missed, sliced []Sliced) {
 	w := selecting{l: l, data: data, out: make([]byte, 0, min(len(data), 4096)), seen: make([]bool, len(l.nodes)), ended: make([]bool, len(l.nodes)), met: make([]bool, len(l.nodes))}
 	if len(data) == 0 || !w.holds(0, 0) {
-		return data, w.missed()
+		return data, w.missed(), nil
 	}
-	w.value(0, 0)
-	return w.out, w.missed()
+	w.value(0, 0, 0)
+	return w.out, w.missed(), slices.DeleteFunc(w.sliced, func(s Sliced) bool { return s.Path == severalPlaces })
 }
+
+// severalPlaces is the path of arrays that a path of the list leads to more than once.
+const severalPlaces = "*"
 
 // selecting is one answer on its way through a list.
 type selecting struct {
@@ -39,19 +44,26 @@ type selecting struct {
 	seen  []bool // nodes that a value was found for
 	ended []bool // nodes where the answer ends in null or an empty array
 	met   []bool // nodes where it has an object
+	// sliced are the arrays of nodes with slices, slicedAt their indices by the node.
+	sliced   []Sliced
+	slicedAt map[int]int
 }
 
-// value writes what a node selects of the value that starts at i, and returns the offset behind it.
-func (w *selecting) value(i, n int) int {
+// value writes what a node selects of the value that starts at i, and returns the offset behind it. level is the number of arrays of the node
+// that the value stands in.
+func (w *selecting) value(i, n, level int) int {
 	node := &w.l.nodes[n]
 	w.seen[n] = true
+	if node.whole && level < len(node.slices) && w.data[i] == '[' {
+		return w.array(i, n, level)
+	}
 	if !node.whole {
 		switch w.data[i] {
 		case '{':
 			w.met[n] = true
 			return w.object(i, node)
 		case '[':
-			return w.array(i, n)
+			return w.array(i, n, level)
 		}
 		w.ended[n] = true // null, since holds has let it through
 	}
@@ -60,24 +72,38 @@ func (w *selecting) value(i, n int) int {
 	return end
 }
 
-func (w *selecting) array(i, n int) int {
+func (w *selecting) array(i, n, level int) int {
+	var of slice // all elements
+	if marks := w.l.nodes[n].slices; level < len(marks) {
+		of = marks[level]
+	}
+	total := len(w.data) // at most
+	if of.from < 0 || of.to < 0 {
+		total = count(w.data, i)
+	}
+	start, end := of.of(total)
 	w.out = append(w.out, '[')
 	if i++; w.data[i] == ']' {
 		w.ended[n] = true
 		w.out = append(w.out, ']')
 		return i + 1
 	}
-	for first := true; ; i++ {
-		if w.holds(i, n) {
+	first := true
+	for position := 0; ; i++ {
+		if start <= position && position < end && w.holds(i, n) {
 			if !first {
 				w.out = append(w.out, ',')
 			}
 			first = false
-			i = w.value(i, n)
+			i = w.value(i, n, level+1)
 		} else {
 			i = jsonscan.Skip(w.data, i)
 		}
+		position++
 		if w.data[i] == ']' {
+			if !of.all() {
+				w.slice(n, level, of, position)
+			}
 			w.out = append(w.out, ']')
 			return i + 1
 		}
@@ -110,13 +136,33 @@ func (w *selecting) object(i int, node *fieldNode) int {
 			}
 			first = false
 			w.out = append(w.out, w.data[start:i]...) // the name and the colon
-			i = w.value(i, next)
+			i = w.value(i, next, 0)
 		}
 		if i++; w.data[i-1] == '}' {
 			w.out = append(w.out, '}')
 			return i
 		}
 	}
+}
+
+// slice notes what was selected of an array of a node. Of arrays in arrays, and of more than one array of a node, nothing is told: there would
+// be a note for each.
+func (w *selecting) slice(n, level int, of slice, total int) {
+	first, end := of.of(total)
+	w.ended[n] = w.ended[n] || first == end // nothing can be said of the paths behind it
+	if level > 0 {
+		return
+	}
+	if at, known := w.slicedAt[n]; known {
+		w.sliced[at].Path = severalPlaces
+		return
+	}
+	if w.slicedAt == nil {
+		w.slicedAt = map[int]int{}
+	}
+	node := &w.l.nodes[n]
+	w.slicedAt[n] = len(w.sliced)
+	w.sliced = append(w.sliced, Sliced{Path: strings.Join(w.l.paths[node.open[0]].path[:node.depth], "."), First: first, End: end, Total: total})
 }
 
 // holds reports whether the value at i can have what a node selects: a string, a number and a boolean have no members.

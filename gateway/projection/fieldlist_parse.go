@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,6 +33,8 @@ type fieldPath struct {
 	text string   // as it was written
 	path []string // its names
 	wild []bool   // the name is *, which stands for every member
+	// slices are those of the arrays before each name and behind the last one: of an array, of the arrays in it, and so on.
+	slices [][]slice
 }
 
 // fieldNode is a place in an answer, with the paths that lead on from it.
@@ -41,6 +44,8 @@ type fieldNode struct {
 	any      int            // node of members with any other name; 0 if there is none
 	ends     []int          // the paths that end here
 	open     []int          // the paths that lead through here or end here
+	slices   []slice        // of the array that the value is, of the arrays in it, and so on
+	depth    int            // the number of names that lead here
 }
 
 // ParseFieldList reads a list of paths, separated by commas:
@@ -48,7 +53,8 @@ type fieldNode struct {
 //	items.id,items.owner.name,total
 //
 // A path is a list of member names separated by dots. Arrays need no mark: a path leads to all of their elements, and [] or
-// [*] behind a name says the same. * stands for every member of an object. A name with a dot, a comma, a bracket, a blank, a
+// [*] behind a name says the same; [3] and [20:40] select elements by their positions, also of an answer that is an array or a text, whose
+// elements are its lines. * stands for every member of an object. A name with a dot, a comma, a bracket, a blank, a
 // quotation mark or an asterisk is written as a JSON string. The error names the path that is wrong.
 func ParseFieldList(text string) (*FieldList, error) {
 	if len(text) > MaxFieldList {
@@ -70,8 +76,8 @@ func ParseFieldList(text string) (*FieldList, error) {
 		}
 		p.rest = p.rest[1:] // the comma
 	}
-	if !l.build() {
-		return nil, fmt.Errorf("combines too many paths with *; write fewer")
+	if err := l.build(); err != nil {
+		return nil, err
 	}
 	return l, nil
 }
@@ -93,11 +99,16 @@ func (p *fieldParser) path() (fieldPath, error) {
 	}
 	p.rest = strings.TrimPrefix(p.rest, "$") // JSONPath and jq begin their paths with $ and a dot
 	p.rest = strings.TrimPrefix(p.rest, ".")
-	p.elements()
+	marks, reason := p.elements()
+	if reason != "" {
+		return wrong(reason)
+	}
+	f.slices = append(f.slices, marks)
 	if len(p.rest) < len(begin) {
 		p.rest = strings.TrimPrefix(p.rest, ".")
 	}
-	for {
+	alone := marks != nil && strings.TrimLeft(p.rest, " \t\r\n,") != p.rest || marks != nil && p.rest == "" // the answer is sliced, and all of it shown
+	for !alone {
 		name, wild, reason := p.name()
 		if reason != "" {
 			return wrong(reason)
@@ -105,8 +116,10 @@ func (p *fieldParser) path() (fieldPath, error) {
 		if len(f.path) == maxPathDepth {
 			return wrong(fmt.Sprintf("has more than %d names", maxPathDepth))
 		}
-		f.path, f.wild = append(f.path, name), append(f.wild, wild)
-		p.elements()
+		if marks, reason = p.elements(); reason != "" {
+			return wrong(reason)
+		}
+		f.path, f.wild, f.slices = append(f.path, name), append(f.wild, wild), append(f.slices, marks)
 		if !strings.HasPrefix(p.rest, ".") {
 			break
 		}
@@ -120,17 +133,26 @@ func (p *fieldParser) path() (fieldPath, error) {
 	return f, nil
 }
 
-// elements reads marks for the elements of an array, which say nothing that a path does not.
-func (p *fieldParser) elements() {
+// elements reads marks for the elements of an array. The result is nil if they select all elements. The reason says what is wrong with one.
+func (p *fieldParser) elements() (marks []slice, reason string) {
+	some := false
 	for {
-		rest, ok := strings.CutPrefix(p.rest, "[]")
+		inner, ok := strings.CutPrefix(p.rest, "[")
 		if !ok {
-			if rest, ok = strings.CutPrefix(p.rest, "[*]"); !ok {
-				return
-			}
+			break
+		}
+		text, rest, closed := strings.Cut(inner, "]")
+		s, ok := parseSlice(text)
+		if !closed || !ok {
+			return nil, "has brackets with something else than [], [3] or [20:40]"
 		}
 		p.rest = rest
+		marks, some = append(marks, s), some || !s.all()
 	}
+	if !some {
+		return nil, ""
+	}
+	return marks, ""
 }
 
 // name reads the name of a member. The reason says why there is none.
@@ -152,17 +174,12 @@ func (p *fieldParser) name() (name string, wild bool, reason string) {
 	switch {
 	case name == "*":
 		return name, true, ""
-	case name == "" && strings.HasPrefix(p.rest, "["):
-		return "", false, "selects elements by number, which a field list can't; leave the brackets out to get all elements"
 	case name == "":
 		return "", false, "has an empty name"
 	case strings.Contains(name, "*"):
 		return "", false, fmt.Sprintf("has the name %q: * stands for a whole name only", text.Truncate(name, 40))
 	case !utf8.ValidString(name):
 		return "", false, "is not valid UTF-8"
-	}
-	if strings.HasPrefix(p.rest, "[") && !strings.HasPrefix(p.rest, "[]") && !strings.HasPrefix(p.rest, "[*]") {
-		return "", false, "selects elements by number, which a field list can't; leave the brackets out to get all elements"
 	}
 	return name, false, ""
 }
@@ -172,26 +189,31 @@ func firstRune(s string) string {
 	return s[:n]
 }
 
-// build makes the nodes: a deterministic automaton, so that a value is visited once, whatever the list says. It returns false
-// if there would be too many.
-func (l *FieldList) build() bool {
+// build makes the nodes: a deterministic automaton, so that a value is visited once, whatever the list says. The error says that there would
+// be too many, or that paths select different elements of one array.
+func (l *FieldList) build() error {
 	all := make([]int, len(l.paths))
 	for i := range all {
 		all[i] = i
 	}
 	known := map[string]int{}
-	_, ok := l.node(all, 0, known)
-	return ok
+	_, err := l.node(all, 0, known)
+	return err
 }
 
 // node returns the node of paths that have led through depth names.
-func (l *FieldList) node(open []int, depth int, known map[string]int) (int, bool) {
+func (l *FieldList) node(open []int, depth int, known map[string]int) (int, error) {
 	key := strconv.Itoa(depth) + fmt.Sprint(open)
 	if n, ok := known[key]; ok {
-		return n, true
+		return n, nil
 	}
 	if len(l.nodes) == maxNodes {
-		return 0, false
+		return 0, errors.New("combines too many paths with *; write fewer")
+	}
+	for _, i := range open[1:] {
+		if first := &l.paths[open[0]]; !slices.Equal(l.paths[i].slices[depth], first.slices[depth]) {
+			return 0, fmt.Errorf("selects different elements of one array: %q and %q; write the same brackets in both, or make two calls", first.text, l.paths[i].text)
+		}
 	}
 	n := len(l.nodes)
 	known[key] = n
@@ -208,20 +230,20 @@ func (l *FieldList) node(open []int, depth int, known map[string]int) (int, bool
 			named[p.path[depth]] = append(named[p.path[depth]], i)
 		}
 	}
-	node := fieldNode{open: open, ends: ends, whole: ends != nil, children: make(map[string]int, len(named))}
-	ok := true
+	node := fieldNode{open: open, ends: ends, whole: ends != nil, children: make(map[string]int, len(named)), slices: l.paths[open[0]].slices[depth], depth: depth}
+	var err error
 	if wild != nil {
-		if node.any, ok = l.node(wild, depth+1, known); !ok {
-			return 0, false
+		if node.any, err = l.node(wild, depth+1, known); err != nil {
+			return 0, err
 		}
 	}
 	for name, paths := range named {
 		paths = append(slices.Clone(wild), paths...)
 		slices.Sort(paths)
-		if node.children[name], ok = l.node(paths, depth+1, known); !ok {
-			return 0, false
+		if node.children[name], err = l.node(paths, depth+1, known); err != nil {
+			return 0, err
 		}
 	}
 	l.nodes[n] = node
-	return n, true
+	return n, nil
 }

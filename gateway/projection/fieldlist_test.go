@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // FuzzFieldList: no list makes an answer longer or breaks it, and the result is that of a reader that builds a tree.
 func FuzzFieldList(f *testing.F) {
-	for _, list := range []string{"a", "a.b,c", "*.a,b.*", `"a.b"."c,d"`, "a[].b[*]", "$.a", "a,a.b", "*.*.a,*.b.*,a.*.*"} {
+	for _, list := range []string{"a", "a.b,c", "*.a,b.*", `"a.b"."c,d"`, "a[].b[*]", "$.a", "a,a.b", "*.*.a,*.b.*,a.*.*", "a[0:2].b", "a[-1][0]", "[1:].a", "c[3]", "a[2:][0:1].b,c"} {
 		f.Add([]byte(`{"a":[{"b":1.10,"c":"\u0061"},2,null,[{"b":[]}]],"c":{"a":9007199254740993},"a.b":{"c,d":1e400}}`), list)
 	}
 	f.Fuzz(func(t *testing.T, answer []byte, text string) {
@@ -32,7 +33,7 @@ func FuzzFieldList(f *testing.F) {
 			t.Skip()
 		}
 		before := bytes.Clone(data)
-		got, missed := l.Apply(data)
+		got, missed, sliced := l.Apply(data)
 		if !bytes.Equal(before, data) {
 			t.Fatal("the answer was changed")
 		}
@@ -42,10 +43,15 @@ func FuzzFieldList(f *testing.F) {
 		if len(missed) > maxMissed {
 			t.Errorf("%d paths are reported", len(missed))
 		}
+		for _, s := range sliced {
+			if s.First > s.End || s.End > s.Total {
+				t.Errorf("%+v", s)
+			}
+		}
 		if !json.Valid(got) {
 			t.Fatalf("not JSON: %s", got)
 		}
-		if want := slowly(tree(data), l.paths, 0); hasTwins(data) {
+		if want := slowly(tree(data), l.paths, 0, 0); hasTwins(data) {
 			return // a tree has one of them
 		} else if diff := cmp.Diff(want, tree(got)); diff != "" {
 			t.Errorf("%s of %s (-want +got):\n%s", text, data, diff)
@@ -67,11 +73,28 @@ func hasTwins(data []byte) bool {
 }
 
 // slowly selects fields from a tree as the documentation says it.
-func slowly(v any, paths []fieldPath, depth int) any {
+func slowly(v any, paths []fieldPath, depth, level int) any {
+	marks := paths[0].slices[depth]
+	elements, isArray := v.([]any)
 	for _, p := range paths {
-		if len(p.path) == depth {
+		if len(p.path) == depth && (!isArray || level >= len(marks)) {
 			return v
 		}
+	}
+	if isArray {
+		var s slice
+		if level < len(marks) {
+			s = marks[level]
+		}
+		whole := slices.ContainsFunc(paths, func(p fieldPath) bool { return len(p.path) == depth })
+		first, end := s.of(len(elements))
+		out := []any{}
+		for _, element := range elements[first:end] {
+			if whole || canHold(element) {
+				out = append(out, slowly(element, paths, depth, level+1))
+			}
+		}
+		return out
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -86,15 +109,7 @@ func slowly(v any, paths []fieldPath, depth int) any {
 				}
 			}
 			if on != nil && (whole || canHold(member)) {
-				out[name] = slowly(member, on, depth+1)
-			}
-		}
-		return out
-	case []any:
-		out := []any{}
-		for _, element := range v {
-			if canHold(element) {
-				out = append(out, slowly(element, paths, depth))
+				out[name] = slowly(member, on, depth+1, 0)
 			}
 		}
 		return out

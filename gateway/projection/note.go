@@ -18,6 +18,11 @@ func (a *Answer) Note(more []string) string {
 	for _, m := range a.Missed {
 		says = append(says, m.note())
 	}
+	for i := range a.Sliced {
+		if note := a.Sliced[i].note(); note != "" {
+			says = append(says, note)
+		}
+	}
 	if len(a.Cuts) > 0 {
 		parts := make([]string, len(a.Cuts))
 		for i, c := range a.Cuts {

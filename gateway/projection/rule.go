@@ -29,6 +29,8 @@ type Answer struct {
 	Mismatch *jsonscan.Mismatch
 	// Missed are the paths of the field list that lead to nothing.
 	Missed []Missed
+	// Sliced are the arrays of which the list of fields selects elements by their positions.
+	Sliced []Sliced
 	// Cuts are what the limits left out.
 	Cuts []Cut
 }
@@ -53,7 +55,7 @@ func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *Fie
 		if a.Wrapped {
 			fields = fields.unwrapped()
 		}
-		a.Data, a.Missed = fields.Apply(a.Data)
+		a.Data, a.Missed, a.Sliced = fields.Apply(a.Data)
 	}
 	a.Data, a.Cuts = r.Limits.Apply(a.Data)
 	return a
@@ -92,9 +94,9 @@ func (l *FieldList) unwrapped() *FieldList {
 		if len(p.path) == 0 || p.wild[0] || p.path[0] != "result" {
 			return l
 		}
-		out.paths[i] = fieldPath{text: p.text, path: p.path[1:], wild: p.wild[1:]}
+		out.paths[i] = fieldPath{text: p.text, path: p.path[1:], wild: p.wild[1:], slices: p.slices[1:]}
 	}
-	if !out.build() {
+	if out.build() != nil {
 		return l
 	}
 	return out

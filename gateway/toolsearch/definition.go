@@ -60,7 +60,8 @@ var definitions = [...]*catalog.Tool{
 }
 
 const callInput = `{"type":"object","properties":{` +
-	`"name":{"type":"string"},"arguments":{"type":"object","description":"As the tool's signature has them"}},"required":["name"]}`
+	`"name":{"type":"string"},"arguments":{"type":"object","description":"As the tool's signature has them"},` +
+	`"select":{"type":"string","description":"Only these fields of the answer, such as items[0:20].id,total; lines of a text: [0:50]"}},"required":["name"]}`
 
 // Definition returns the definition of one of the tools; nil for any other name.
 func Definition(name string) *catalog.Tool {

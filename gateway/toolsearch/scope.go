@@ -133,13 +133,21 @@ func (s *Scope) Unknown(name string) string {
 	return text + " Find others with " + Search + "."
 }
 
-// Target returns the tool that a call of read_tool or call_tool names, and its arguments, nil if there are none. The error
-// is an [*ArgumentError]; the name is returned even then, if there is one.
-func Target(args json.RawMessage) (name string, arguments json.RawMessage, err error) {
+// Target is the tool that a call of read_tool or call_tool names.
+type Target struct {
+	Name      string
+	Arguments json.RawMessage // nil if there are none
+	Select    json.RawMessage // the fields of the answer that the model wants; nil if it wants all
+}
+
+// TargetOf returns the target of a call with these arguments. The error is an [*ArgumentError]; the target has its name even then, if
+// there is one.
+func TargetOf(args json.RawMessage) (t Target, err error) {
 	a := newArguments(args)
-	name = a.text("name", true)
-	arguments = a.nested("arguments")
-	return name, arguments, a.err()
+	t.Name = a.text("name", true)
+	t.Arguments = a.nested("arguments")
+	t.Select = a.value("select")
+	return t, a.err()
 }
 
 func newArguments(object []byte) *arguments { return &arguments{object: object} }

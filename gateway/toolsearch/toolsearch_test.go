@@ -108,7 +108,8 @@ func (s *Scope) answer(t *testing.T, name, args string) string {
 		}
 		return fmt.Sprintf("%d found\n%s", found, strings.Join(all, "\n"))
 	case Read, Call:
-		tool, arguments, err := Target([]byte(args))
+		target, err := TargetOf([]byte(args))
+		tool, arguments := target.Name, target.Arguments
 		if err != nil {
 			return err.Error() + " " + Usage(name)
 		}
@@ -191,8 +192,8 @@ func FuzzArguments(f *testing.F) {
 		if texts, _, err := s.Describe([]byte(args), catalog.Features{}); (len(texts) == 0) == (err == nil) {
 			t.Errorf("%q, %v", texts, err)
 		}
-		if _, arguments, err := Target([]byte(args)); err == nil && arguments != nil && !json.Valid(arguments) {
-			t.Errorf("%q is not JSON", arguments)
+		if target, err := TargetOf([]byte(args)); err == nil && target.Arguments != nil && !json.Valid(target.Arguments) {
+			t.Errorf("%q is not JSON", target.Arguments)
 		}
 	})
 }
