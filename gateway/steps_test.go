@@ -33,7 +33,7 @@ type errand struct {
 
 func (e *errand) Definition() *catalog.Tool              { return e.definition }
 func (e *errand) Scopes() (sets [][]string, needed bool) { return nil, false }
-func (e *errand) Rates() []*admission.RateLimit               { return nil }
+func (e *errand) Rates() []*admission.RateLimit          { return nil }
 func (e *errand) AsksUser() bool                         { return true }
 func (e *errand) Metrics() *telemetry.CallMetrics        { return e.metrics }
 func (e *errand) Redaction() call.Redaction              { return call.Redaction{} }
