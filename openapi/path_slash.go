@@ -56,7 +56,7 @@ func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 			b.wire, shortCopy(example.Text()))
 		return wire.SlashEscaped
 	}
-	if !c.describesPath(b, s) {
+	if !describesPath(b.wire, b.description, s) {
 		return wire.SlashRefused
 	}
 	declined := b.node.Get(multiSegment) != nil || s.Get(multiSegment) != nil
@@ -101,9 +101,6 @@ func wantsEncoded(text string) bool {
 	found := encoded.FindStringIndex(text)
 	return found != nil && !unencoded.MatchString(text[max(found[0]-60, 0):found[0]])
 }
-
-// maxRead limits the part of a description that is examined, in bytes.
-const maxRead = 4 << 10
 
 // exampleWithSlash returns the first of the document's values for a path parameter that has a slash and can be sent
 // with "%2F"; nil if there is none.

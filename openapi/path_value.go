@@ -29,9 +29,12 @@ var describedPath = regexp.MustCompile(`(?i)\b(?:path (?:to|of|within|in|relativ
 // negated matches the words before a description's words for a path if the value is none.
 var negated = regexp.MustCompile(`(?i)(?:\bnot|\bnever|n't|\bwithout|\bno|\bexcluding)\b[^.;,]{0,30}$`)
 
+// maxRead limits the part of a description that is examined, in bytes.
+const maxRead = 4 << 10
+
 // describesPath reports whether name, format or description of a path parameter with the schema s show that its values are paths, and its
 // schema permits slashes.
-func (c *compiler) describesPath(b *binding, s *tree.Node) bool {
+func describesPath(name, description string, s *tree.Node) bool {
 	if s.Get("enum") != nil || s.Get("const") != nil || !permitsText(s) {
 		return false
 	}
@@ -44,11 +47,11 @@ func (c *compiler) describesPath(b *binding, s *tree.Node) bool {
 	case format != "" && format != "string":
 		return false
 	}
-	words := text.NameWords(b.wire)
+	words := text.NameWords(name)
 	if slices.Contains(wholeNames, strings.Join(words, " ")) || len(words) > 0 && slices.Contains(pathNames, words[len(words)-1]) {
 		return true
 	}
-	return showsPath(b.description) || showsPath(s.Get("description").Text())
+	return showsPath(description) || showsPath(s.Get("description").Text())
 }
 
 // permitsText reports whether the values of a schema can be texts, as far as its type tells.

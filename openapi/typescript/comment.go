@@ -26,6 +26,9 @@ func (w *declarer) commentOf(schema *jsonschema.Schema) string {
 	return " // " + strings.Join(parts, "; ")
 }
 
+// inComment returns a text that does not end the comment that it stands in.
+func inComment(s string) string { return strings.ReplaceAll(s, "*/", "* /") }
+
 // shorten returns a text in one line of at most limit characters.
 func (w *declarer) shorten(raw string, limit int) string {
 	raw = strings.Join(strings.Fields(raw), " ")

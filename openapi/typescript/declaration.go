@@ -166,7 +166,7 @@ func (w *declarer) declare(functions []Function) Declarations {
 // function writes the declaration of a function.
 func (w *declarer) function(b *strings.Builder, f *Function) {
 	if comment := w.shorten(f.Comment, w.detail.about); comment != "" {
-		b.WriteString("/** " + strings.ReplaceAll(comment, "*/", "* /") + " */\n")
+		b.WriteString("/** " + inComment(comment) + " */\n")
 	}
 	b.WriteString("declare function " + f.declaredName() + "(args: " + w.typeOf(f.Input, 0, w.detail.depth+1, true) + ")")
 	switch {

@@ -11,36 +11,41 @@ import (
 // typeOf returns the type of a value. Levels is how many levels of objects are opened, and whole reports that the type itself is written,
 // even if it has a name.
 func (w *declarer) typeOf(schema *jsonschema.Schema, indent, levels int, whole bool) string {
+	return strings.Join(w.types(schema, indent, levels, whole), "|")
+}
+
+// types returns the types that [declarer.typeOf] joins, at least one.
+func (w *declarer) types(schema *jsonschema.Schema, indent, levels int, whole bool) []string {
 	if w.over {
-		return "unknown"
+		return []string{"unknown"}
 	}
 	if t := w.shared.of(schema); t != nil && !whole {
 		w.enqueue(t)
-		return t.name
+		return []string{t.name}
 	}
 	of := schema.Resolve()
 	if of == nil || slices.Contains(w.open, of) {
-		return "unknown"
+		return []string{"unknown"}
 	}
 	w.open = append(w.open, of)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
 	sh := w.shape(schema)
 	switch {
 	case sh.literal != nil:
-		return literal(sh.literal, "unknown")
+		return []string{literal(sh.literal, "unknown")}
 	case sh.enum != nil:
 		return w.enum(sh.enum)
 	case sh.alternatives != nil:
 		return w.union(sh.alternatives, indent, levels)
 	}
 	if len(sh.kinds) == 0 {
-		return "unknown"
+		return []string{"unknown"}
 	}
 	all := make([]string, len(sh.kinds))
 	for i, kind := range sh.kinds {
 		switch kind {
 		case "array":
-			all[i] = arrayOf(w.typeOf(sh.items, indent, levels, false))
+			all[i] = arrayOf(w.types(sh.items, indent, levels, false))
 		case "object":
 			all[i] = w.object(sh, indent, levels)
 		case "integer":
@@ -55,26 +60,31 @@ func (w *declarer) typeOf(schema *jsonschema.Schema, indent, levels int, whole b
 			all[i] = kind
 		}
 	}
-	return strings.Join(all, "|")
+	return all
 }
 
-func (w *declarer) union(list []*jsonschema.Schema, indent, levels int) string {
-	var all []string
+func (w *declarer) union(list []*jsonschema.Schema, indent, levels int) []string {
+	var all, first []string
 	for _, alternative := range list {
-		text := w.typeOf(alternative, indent, levels, false)
+		types := w.types(alternative, indent, levels, false)
 		if len(all) >= w.detail.values {
 			w.cut = true
-			all = append(all, "unknown /* …+"+strconv.Itoa(len(list)-len(all))+" */")
-			break
+			return append(all, "unknown /* …+"+strconv.Itoa(len(list)-len(all))+" */")
 		}
-		if !slices.Contains(all, text) {
+		if len(all) == 0 {
+			first = types
+		}
+		if text := strings.Join(types, "|"); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
-	return strings.Join(all, "|")
+	if len(all) == 1 {
+		return first
+	}
+	return all
 }
 
-func (w *declarer) enum(list [][]byte) string {
+func (w *declarer) enum(list [][]byte) []string {
 	shown := min(len(list), w.detail.values)
 	all := make([]string, 0, shown+1)
 	for _, value := range list[:shown] {
@@ -89,7 +99,7 @@ func (w *declarer) enum(list [][]byte) string {
 		w.cut = true
 		all = append(all, "string /* …+"+strconv.Itoa(len(list)-shown)+" */")
 	}
-	return strings.Join(all, "|")
+	return all
 }
 
 // leastRequired is the number of required members of an object that have their types in any detail.

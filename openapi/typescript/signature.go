@@ -140,7 +140,7 @@ func (s *signature) arguments(input *jsonschema.Schema) string {
 	}
 	text := strings.Join(texts, ", ")
 	if len(root.either) > 0 {
-		text += " /* " + eitherText(root.either) + " */"
+		text += " /* " + inComment(eitherText(root.either)) + " */"
 	}
 	return text
 }
@@ -193,37 +193,46 @@ func memberText(m jsonschema.Member) string {
 func eitherText(groups [][]string) string {
 	all := make([]string, len(groups))
 	for i, names := range groups {
-		all[i] = strings.Join(names, " and ")
+		quoted := make([]string, len(names))
+		for j, name := range names {
+			quoted[j] = memberName(name)
+		}
+		all[i] = strings.Join(quoted, " and ")
 	}
 	return strings.Join(all, ", or ")
 }
 
 // typeOf returns the type of the value of an argument or member of that name.
 func (s *signature) typeOf(schema *jsonschema.Schema, name string, d detail) string {
+	return strings.Join(s.types(schema, name, d), "|")
+}
+
+// types returns the types that [signature.typeOf] joins, at least one.
+func (s *signature) types(schema *jsonschema.Schema, name string, d detail) []string {
 	if schema = schema.Resolve(); schema == nil || slices.Contains(s.open, schema) {
-		return "any"
+		return []string{"any"}
 	}
 	s.open = append(s.open, schema)
 	defer func() { s.open = s.open[:len(s.open)-1] }()
 	sh := s.shape(schema)
 	switch {
 	case sh.literal != nil:
-		return literal(sh.literal, "any")
+		return []string{literal(sh.literal, "any")}
 	case sh.enum != nil:
-		if text := s.enum(sh.enum); text != "" {
-			return text
+		if values := s.enum(sh.enum); values != nil {
+			return values
 		}
 	case sh.alternatives != nil:
 		return s.union(sh.alternatives, name, d)
 	}
 	if len(sh.kinds) == 0 {
-		return "any"
+		return []string{"any"}
 	}
 	all := make([]string, len(sh.kinds))
 	for i, kind := range sh.kinds {
 		switch kind {
 		case "array":
-			all[i] = arrayOf(s.typeOf(sh.items, name, d))
+			all[i] = arrayOf(s.types(sh.items, name, d))
 		case "object":
 			all[i] = s.object(sh, d)
 		case "string":
@@ -232,7 +241,7 @@ func (s *signature) typeOf(schema *jsonschema.Schema, name string, d detail) str
 			all[i] = kind
 		}
 	}
-	return strings.Join(all, "|")
+	return all
 }
 
 // textType returns the type of a text.
@@ -276,7 +285,7 @@ func (s *signature) object(sh *shape, d detail) string {
 		texts = append(texts, "…")
 	}
 	if len(sh.either) > 0 && d > closed {
-		return "{" + strings.Join(texts, ", ") + " /* " + eitherText(sh.either) + " */}"
+		return "{" + strings.Join(texts, ", ") + " /* " + inComment(eitherText(sh.either)) + " */}"
 	}
 	return "{" + strings.Join(texts, ", ") + "}"
 }
@@ -326,31 +335,36 @@ func ordered(members []jsonschema.Member) []jsonschema.Member {
 	return all
 }
 
-// union returns the type of a value that fits one of several schemas.
-func (s *signature) union(list []*jsonschema.Schema, name string, d detail) string {
-	var all []string
+// union returns the types of a value that fits one of several schemas.
+func (s *signature) union(list []*jsonschema.Schema, name string, d detail) []string {
+	var all, first []string
 	for _, alternative := range list {
-		text := s.typeOf(alternative, name, d)
-		if slices.Contains(all, text) {
+		types := s.types(alternative, name, d)
+		text := strings.Join(types, "|")
+		switch {
+		case slices.Contains(all, text):
 			continue
-		}
-		if len(all) == maxUnion {
-			all = append(all, "…")
-			break
+		case len(all) == 0:
+			first = types
+		case len(all) == maxUnion:
+			return append(all, "…")
 		}
 		all = append(all, text)
 	}
-	return strings.Join(all, "|")
+	if len(all) == 1 {
+		return first
+	}
+	return all
 }
 
-// enum returns the values of an enum, those that the query mentions first, or "" if they are too long to be shown.
-func (s *signature) enum(list [][]byte) string {
+// enum returns the values of an enum, those that the query mentions first, or nil if they are too long to be shown.
+func (s *signature) enum(list [][]byte) []string {
 	var first, rest []string
 	for _, value := range list {
 		text := literal(value, "")
 		switch {
 		case text == "":
-			return ""
+			return nil
 		case len(list) > maxEnum && jsonscan.KindOf(value) == jsonscan.String && s.mentions(string(jsonscan.Unquote(value))):
 			first = append(first, text)
 		case len(rest) < maxEnum:
@@ -361,7 +375,7 @@ func (s *signature) enum(list [][]byte) string {
 	if shown = shown[:min(len(shown), maxEnum)]; len(shown) < len(list) {
 		shown = append(shown, "…")
 	}
-	return strings.Join(shown, "|")
+	return shown
 }
 
 // literal returns a value as JSON, or otherwise if it is long.
@@ -372,10 +386,10 @@ func literal(value []byte, otherwise string) string {
 	return string(value)
 }
 
-// arrayOf returns the type of an array of items.
-func arrayOf(item string) string {
-	if strings.Contains(item, "|") && !strings.HasPrefix(item, "{") {
-		return "(" + item + ")[]"
+// arrayOf returns the type of an array whose items have one of the types.
+func arrayOf(types []string) string {
+	if len(types) > 1 {
+		return "(" + strings.Join(types, "|") + ")[]"
 	}
-	return item + "[]"
+	return types[0] + "[]"
 }

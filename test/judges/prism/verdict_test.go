@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 		"multipart/related":   {finding{reason: "request.body: Request body must be object (type)", request: `POST /x multipart/related; boundary=b "--b--"`}, "another multipart than form-data"},
 		"multipart/form-data": {finding{reason: "request.body: Request body must be integer (type)", request: `POST /x multipart/form-data; boundary=b "--b--"`}, ""},
 		"texts of headers and paths": {finding{reason: "the gateway: The arguments are not valid; nothing was sent. Correct them and call again.\n" +
-			"- /h: must contain ASCII characters only: it is sent as a header\n- /id: must not contain \"/\": it is one segment of the path\nIt takes: h (string)", request: nothing}, "a text that no header or cookie holds"},
+			"- /h: must contain ASCII characters only: it is sent as a header\n- /id: must not contain \"/\": it is one segment of the path\nIt takes (h?: string).", request: nothing}, "a text that no header or cookie holds"},
 		"and something that is wrong": {finding{reason: "the gateway: The arguments are not valid; nothing was sent. Correct them and call again.\n" +
 			"- /h: must contain ASCII characters only: it is sent as a header\n- /n: must be an integer", request: nothing}, ""},
 		"an empty form":        {finding{reason: ": Body parameter is required (required)", request: `DELETE /x application/x-www-form-urlencoded ""`}, "a form without members"},

@@ -43,24 +43,3 @@ func (d *documentScopes) subset(required, granted []string) bool {
 	}
 	return !slices.ContainsFunc(required, func(scope string) bool { return !slices.Contains(granted, scope) })
 }
-
-// keepApart makes values with slashes, which the plan sends because a parameter seems to be a path, stay away from the paths of operations
-// that callers of the plan may not be allowed to call: a service or proxy may decode the slashes (ADR 0069).
-func (p *Plan) keepApart(scopes *documentScopes) {
-	requests := p.Requests.Apart(func(other *openapi.Operation) bool { return !scopes.cover(p.Scopes, other) })
-	if p.given == p.Requests {
-		p.given = requests
-	}
-	p.Requests = requests
-}
-
-// WithDefaultScopes returns the plan for an endpoint that has default scopes of its own.
-func (p *Plan) WithDefaultScopes(c *config.Config, defaults []string) *Plan {
-	own := *p
-	s := p.Source
-	own.Scopes = s.Document.Scopes(p.Operation, &s.Config, c.Settings(s.Subject(p.Operation), s.Document.Extensions.Settings[p.Operation]), defaults)
-	if p.Requests.InfersSlashes() {
-		own.keepApart(newDocumentScopes(c, s, defaults))
-	}
-	return &own
-}
