@@ -24,7 +24,7 @@ const maxRefused = 0.003
 
 // TestCorpusAccepted checks that arguments made from a published schema are sent: 20 of each tool in each profile,
 // every other one with edge values (pains row 139). Rules that the other profiles omit by design, above all bounds and
-// patterns in the portable one, are counted separately.
+// patterns in the portable one, are counted separately, an encoded slash as a slash.
 func TestCorpusAccepted(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -99,7 +99,7 @@ func (a *accepting) operation(document string, op *Operation) {
 		case err == nil:
 		case !errors.As(err, &refused):
 			a.t.Fatal(err)
-		case a.profile != ProfileFull && len(full.Validate(schema.Decode(args))) > 0:
+		case a.profile != ProfileFull && len(full.Validate(schema.Decode(encodedSlash.ReplaceAll(args, []byte("/"))))) > 0:
 			a.left++
 		default:
 			kind := detail.ReplaceAllString(refused.Faults[0].Message, "…")
@@ -108,6 +108,10 @@ func (a *accepting) operation(document string, op *Operation) {
 		}
 	}
 }
+
+// encodedSlash matches the encoded forms of "/" that are refused where "/" is. The pattern of the full profile, which the portable one
+// omits, permits them.
+var encodedSlash = regexp.MustCompile(`%(25)*2[Ff]`)
 
 // detail matches the variable parts of messages of one kind.
 var detail = regexp.MustCompile(strings.Join([]string{`"(?:[^"\\]|\\.)*"`, `[0-9]+`}, "|"))

@@ -268,8 +268,8 @@ func fileType(given string, types []string, f *file) (string, error) {
 }
 
 // parseMediaType parses a media type that a caller has given. Callers forget the quotes around the value of a
-// parameter, or one of them; such a value is read without quotes. If a parameter occurs several times, the first
-// counts, and one without a value is left out.
+// parameter, or one of them; such a value is read without quotes, and left out if nothing remains: nothing is no token
+// (RFC 9110 section 5.6.6), while "" in quotes is a value. If a parameter occurs several times, the first counts.
 func parseMediaType(text string) (base string, parameters map[string]string, err error) {
 	if base, parameters, err = mime.ParseMediaType(text); err == nil {
 		return base, parameters, nil
@@ -285,7 +285,13 @@ func parseMediaType(text string) (base string, parameters map[string]string, err
 		if !found || !isToken(name) || strings.ContainsAny(value, "\"\r\n") {
 			return base, nil, mime.ErrInvalidMediaParameter
 		}
-		if _, known := parameters[name]; !known && value != "" {
+		if _, known := parameters[name]; known {
+			continue
+		}
+		_, right, err := mime.ParseMediaType(essence + ";" + p)
+		if one, ok := right[name]; ok && err == nil {
+			parameters[name] = one
+		} else if value != "" {
 			parameters[name] = value
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/url"
 	"slices"
 	"strconv"
@@ -290,4 +291,30 @@ func (x *exchange) fill(segment string) (string, error) {
 		segment = strings.Replace(segment, "{+"+name+"}", strings.ReplaceAll(text, "%2F", "/"), 1) // Google's: several segments
 	}
 	return normalPercent(segment), nil
+}
+
+// mendedMedia reads a media type that a caller has written wrongly: a quote at one end of a value alone, no quotes where
+// they are needed, a parameter without a value or twice. It returns "" for one that has no such fault.
+func mendedMedia(s string) string {
+	if _, _, err := mime.ParseMediaType(s); err == nil {
+		return ""
+	}
+	list := strings.Split(s, ";")
+	parameters := make(map[string]string)
+	for _, p := range list[1:] {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if _, known := parameters[name]; known {
+			continue
+		}
+		whole := len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"'
+		if whole {
+			value = value[1 : len(value)-1]
+		} else {
+			value = strings.Trim(value, ` "`)
+		}
+		if value != "" || whole {
+			parameters[name] = value
+		}
+	}
+	return normalMedia(mime.FormatMediaType(strings.TrimSpace(list[0]), parameters))
 }

@@ -200,6 +200,29 @@ func TestPartCase(t *testing.T) {
 	}
 }
 
+// A wrong media type is explained by what the gateway has to make of it alone, and a right one not at all.
+func TestPartParameters(t *testing.T) {
+	for _, c := range []struct{ ours, theirs, want string }{
+		{"a/b", `a/b ;c="`, "part-parameters"},
+		{"a/b", `a/b; c=`, "part-parameters"},
+		{`a/b; c=""`, `a/b; c=""; d=`, "part-parameters"},
+		{`a/b; c="x y"`, `a/b; c=x y`, "part-parameters"},
+		{"a/b; c=T", `a/b ; c="t`, "part-parameters"},
+		{"a/b; c=1", `a/b; c=1; c=2`, "part-parameters"},
+		{"a/b", `a/b; c=""; d=`, ""},
+		{"a/b", `a/b; c=""`, ""},
+		{"a/b", `a/b; c=x"`, ""},
+		{"a/d", `a/b; c="`, ""},
+	} {
+		at := piece{"part-type", "file"}
+		x := &exchange{facts: &facts{}, ours: request{at: {c.ours}, {"part", "file"}: {"1"}}, client: request{at: {c.theirs}, {"part", "file"}: {"1"}}, theirs: &built{}}
+		d := x.compare(rules())
+		if len(d) != 1 || d[0].rule != c.want {
+			t.Errorf("%+v: %+v", c, d)
+		}
+	}
+}
+
 func TestRulesSayWhy(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, r := range rules() {
