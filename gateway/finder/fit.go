@@ -1,10 +1,5 @@
 package finder
 
-import (
-	"cmp"
-	"slices"
-)
-
 const (
 	// judged is the number of the best hits of which one must fit well.
 	judged = 5
@@ -66,18 +61,17 @@ func (x *Index) shareOf(word int, p *parsed, tool int32) (share float64) {
 		if t.word != word {
 			continue
 		}
-		postings := x.postings[t.id]
-		at, found := slices.BinarySearchFunc(postings, tool, func(p posting, tool int32) int { return cmp.Compare(p.tool, tool) })
-		if !found {
+		in := x.timesIn(t.id, tool)
+		if in == 0 {
 			continue
 		}
 		of := 1.0
 		if !t.inQuery {
 			of = otherShare
 		}
-		switch in := postings[at].times; {
+		switch {
 		case in&heading != 0:
-		case in>>(2*fieldDescription)&3 != 0:
+		case in.of(fieldDescription) != 0:
 			of *= descriptionShare
 		default:
 			of *= detailShare
