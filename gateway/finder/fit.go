@@ -1,10 +1,5 @@
 package finder
 
-import (
-	"cmp"
-	"slices"
-)
-
 const (
 	// judged is the number of the best hits of which one must fit well.
 	judged = 5
@@ -12,6 +7,9 @@ const (
 	enough = 0.6
 	// maxWanted is the number of words, by their weights, of which a share is wanted: a tool has few words of a long query.
 	maxWanted = 2
+	// complete is the number of words from which a tool fits well that has all of them, no matter where: it is no accident
+	// that the arguments of one tool are a mail and an attachment, and the tool sends.
+	complete = 3
 	// verbShare is what a verb counts: every API has tools that create, list and delete.
 	verbShare = 0.15
 	// Shares that a word counts which occurs in the description of a tool, or only in its arguments and answer, where
@@ -24,7 +22,7 @@ const (
 // heading are the fields that say in few words what a tool does.
 const heading = times(3<<(2*fieldName) | 3<<(2*fieldSummary) | 3<<(2*fieldPath) | 3<<(2*fieldTag) | 3<<(2*fieldAPI))
 
-// fits reports whether one of the best hits fits a query well: it has enough of the words. Scores say nothing of that,
+// fits reports whether one of the best hits fits a query well: it has enough of the words, or all of several. Scores say nothing of that,
 // since they are high for any tool with a rare word. Rarity doesn't count here: "movie" is frequent in an API of movies,
 // and its absence elsewhere is what tells that a query about movies is not answered. Names of single things, such as Ann,
 // are in no document.
@@ -38,11 +36,13 @@ func (x *Index) fits(hits []Hit, p *parsed) bool {
 	}
 	wanted = enough * min(wanted, maxWanted)
 	for _, hit := range hits[:min(judged, len(hits))] {
-		has := 0.0
+		has, all := 0.0, len(p.words) >= complete
 		for i := range p.words {
-			has += p.words[i].importance() * x.shareOf(i, p, int32(hit.Tool))
+			share := x.shareOf(i, p, int32(hit.Tool))
+			has += p.words[i].importance() * share
+			all = all && (share > 0 || p.words[i].importance() == 0)
 		}
-		if has >= wanted && has > 0 {
+		if has > 0 && (has >= wanted || all) {
 			return true
 		}
 	}
@@ -66,18 +66,17 @@ func (x *Index) shareOf(word int, p *parsed, tool int32) (share float64) {
 		if t.word != word {
 			continue
 		}
-		postings := x.postings[t.id]
-		at, found := slices.BinarySearchFunc(postings, tool, func(p posting, tool int32) int { return cmp.Compare(p.tool, tool) })
-		if !found {
+		in := x.timesIn(t.id, tool)
+		if in == 0 {
 			continue
 		}
 		of := 1.0
 		if !t.inQuery {
 			of = otherShare
 		}
-		switch in := postings[at].times; {
+		switch {
 		case in&heading != 0:
-		case in>>(2*fieldDescription)&3 != 0:
+		case in.of(fieldDescription) != 0:
 			of *= descriptionShare
 		default:
 			of *= detailShare

@@ -31,7 +31,7 @@ type entry struct {
 	action action   // of the method
 	verb   action   // of the verb in the texts; noAction if there is none
 	single bool     // the path names one item
-	tail   []int32  // terms of the last path segment that is not a variable
+	tail   []int32  // terms of the last path segment that is not a variable, or of the collection that a POST lists
 	pairs  []uint32 // hashes of adjacent terms, sorted
 }
 
@@ -184,12 +184,16 @@ func (b *builder) add(t *Tool) {
 			})
 		}
 	}
-	if fixed := t.segments(); len(fixed) > 0 {
-		words(fixed[len(fixed)-1], func(word string) {
-			if id := b.termOf(l, known, word); id >= 0 {
-				e.tail = append(e.tail, id)
-			}
-		})
+	tail := t.collection()
+	if tail != nil {
+		e.action = read
+	} else if fixed := t.segments(); len(fixed) > 0 {
+		words(fixed[len(fixed)-1], func(word string) { tail = append(tail, word) })
+	}
+	for _, word := range tail {
+		if id := b.termOf(l, known, word); id >= 0 {
+			e.tail = append(e.tail, id)
+		}
 	}
 	for f := range fields {
 		b.sums[f] += float64(length[f])

@@ -94,6 +94,18 @@ func (i *intent) read(n int, stem string) {
 	i.single = i.single || asksForOne[stem]
 }
 
+// determiners are the words between a verb and its object.
+var determiners = wordSet("a an the this these all every my our")
+
+// readFirst reads the first two words of a query. A word before a determiner asks to do something, even if it is the name
+// of a thing elsewhere: "silence an alert", "tag the release".
+func (i *intent) readFirst(first, second string) {
+	stem := languages[0].reduce(first)
+	if determiners[second] && actionOfVerb[stem] == noAction && !questionWords[first] && !fillers[first] && !languages[0].stop[first] {
+		i.actions[create], i.actions[update] = laterVerb, laterVerb
+	}
+}
+
 // settle drops contradictions: a query that asks for both a list and one item states neither.
 func (i *intent) settle() {
 	if i.list && i.single {
@@ -101,10 +113,15 @@ func (i *intent) settle() {
 	}
 }
 
-// factor returns the boost of a tool's score by the intent.
-func (i *intent) factor(t *entry) float64 {
-	f := 1 + verbGain*i.asked(t)
-	if i.actions[create] == 1 && t.does(remove) || i.actions[remove] == 1 && t.does(create) || i.actions[read] == 1 && t.does(remove) {
+// factor returns the boost of a tool's score by the intent. valued reports whether the tool has the verb of the query as a
+// value of an argument: it cancels a run by setting its state to CANCELLED.
+func (i *intent) factor(t *entry, valued bool) float64 {
+	asked := i.asked(t)
+	if valued && (t.does(create) || t.does(update)) {
+		asked = 1
+	}
+	f := 1 + verbGain*asked
+	if i.actions[create] == 1 && t.does(remove) || i.actions[remove] == 1 && (t.does(create) && !valued || t.does(read)) || i.actions[read] == 1 && t.does(remove) {
 		f *= oppositeFactor
 	}
 	if i.single && t.single || i.list && !t.single && t.does(read) {

@@ -11,6 +11,7 @@ type parsed struct {
 	words  []queryWord
 	pairs  [][2]int32 // adjacent terms
 	intent intent
+	verb   int32   // term of the verb that the query begins with; -1 if it is none or no tool has it
 	named  []int32 // indices of the APIs that the query names
 }
 
@@ -35,7 +36,7 @@ type queryWord struct {
 // parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits
 // would reveal which words they have.
 func (x *Index) parse(text string, s *scratch) *parsed {
-	p := &parsed{}
+	p := &parsed{verb: -1}
 	n, previous, guesses, hasName := 0, int32(-1), 0, false
 	c, before := clause{}, ""
 	for at, token := range strings.Fields(text) {
@@ -46,6 +47,9 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			}
 			stem := languages[0].reduce(word)
 			x.readAPI(p, before, word)
+			if at == 1 {
+				p.intent.readFirst(before, word)
+			}
 			before = word
 			c.read(word, actionOfVerb[stem] != noAction)
 			if tooShort(word) || s.isStop(word) {
@@ -71,6 +75,9 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			}
 			x.addSynonyms(p, stem, of*weight, s)
 			if id >= 0 {
+				if n == 1 && actionOfVerb[stem] != noAction {
+					p.verb = id
+				}
 				known = true
 				p.words[len(p.words)-1].known = true
 				if previous >= 0 {

@@ -1,7 +1,10 @@
 package finder
 
 import (
+	"cmp"
+	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 
 	"drawbridge/gateway/catalog"
@@ -31,7 +34,23 @@ func OfTools(tools []*catalog.Tool, pause func()) *Index {
 		})
 	}
 	running.Wait()
+	shareKinds(read)
 	return New(read, pause)
+}
+
+// shareKinds gives the tools of one path the kinds of things that any of them names: a file that PUT saves as a notebook is
+// got and deleted as one.
+func shareKinds(tools []Tool) {
+	type resource struct{ api, path string }
+	kinds := map[resource][]string{}
+	for i := range tools {
+		if t := &tools[i]; len(t.Kinds) > 0 {
+			kinds[resource{t.API, t.Path}] = append(kinds[resource{t.API, t.Path}], t.Kinds...)
+		}
+	}
+	for i := range tools {
+		tools[i].Kinds = kinds[resource{tools[i].API, tools[i].Path}]
+	}
 }
 
 // Read returns the indexed texts of a tool of a catalog.
@@ -44,12 +63,13 @@ func Read(t *catalog.Tool) Tool {
 	return Tool{
 		Name: t.Name, ID: t.Document.ID, API: t.API, Method: t.Method, Path: t.Path, Summary: t.Document.Summary, Description: t.Document.Description, Tags: t.Tags,
 		Configured: Configured{Name: t.Configured.Name, Title: t.Configured.Title, Description: t.Configured.Description},
-		Parameters: r.names, Explained: r.texts, Values: r.values, Properties: answer.names,
+		Parameters: r.names, Explained: r.texts, Values: r.values, Kinds: r.kinds, Properties: answer.names,
 	}
 }
 
-// schemaReader collects the names, texts and values in a JSON Schema.
-type schemaReader struct{ names, texts, values []string }
+// schemaReader collects the names, texts and values in a JSON Schema. kinds are the values of members that say what a thing
+// is: contents whose type is file, directory or notebook.
+type schemaReader struct{ names, texts, values, kinds []string }
 
 // read reads the members of the root, and the properties below them.
 func (r *schemaReader) read(schema []byte, depth int) {
@@ -67,11 +87,7 @@ func (r *schemaReader) property(name string, s *jsonschema.Schema, depth int) {
 	if k := s.Keyword("description"); jsonscan.KindOf(k.Value) == jsonscan.String {
 		r.texts = append(r.texts, k.Text())
 	}
-	for value := range jsonscan.Elements(s.Value("enum")) {
-		if jsonscan.KindOf(value) == jsonscan.String && len(r.values) < maxNames {
-			r.values = append(r.values, string(jsonscan.Unquote(value)))
-		}
-	}
+	r.enumeration(name, s)
 	if depth == 0 {
 		return
 	}
@@ -79,5 +95,49 @@ func (r *schemaReader) property(name string, s *jsonschema.Schema, depth int) {
 		for _, p := range holder.Parts("properties") {
 			r.property(p.Name, p.Schema, depth-1)
 		}
+		for _, p := range holder.Target().Parts("properties") {
+			r.enumeration(p.Name, p.Schema)
+		}
 	}
+}
+
+// enumeration reads the values of a property.
+func (r *schemaReader) enumeration(name string, s *jsonschema.Schema) {
+	if k := s.Keyword("description"); jsonscan.KindOf(k.Value) == jsonscan.String {
+		r.value(name, quoted(k.Text())...)
+	}
+	for value := range jsonscan.Elements(s.Value("enum")) {
+		if jsonscan.KindOf(value) == jsonscan.String {
+			r.value(name, string(jsonscan.Unquote(value)))
+		}
+	}
+}
+
+// value adds values of a property.
+func (r *schemaReader) value(name string, values ...string) {
+	if len(r.values)+len(values) > maxNames {
+		return
+	}
+	r.values = append(r.values, values...)
+	if name == "type" || name == "kind" {
+		r.kinds = append(r.kinds, values...)
+	}
+}
+
+// quotedWord is a word in quotation marks.
+var quotedWord = regexp.MustCompile("'([\\w-]+)'|\"([\\w-]+)\"|`([\\w-]+)`")
+
+// quoted returns the words in quotation marks of a description with at least two of them: an enumeration in prose, such as
+// "one of 'file', 'directory'".
+func quoted(text string) (values []string) {
+	if !strings.ContainsAny(text, "'\"`") {
+		return nil
+	}
+	for _, match := range quotedWord.FindAllStringSubmatch(text, maxNames) {
+		values = append(values, cmp.Or(match[1], match[2], match[3]))
+	}
+	if len(values) < 2 {
+		return nil
+	}
+	return values
 }

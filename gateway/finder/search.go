@@ -126,7 +126,7 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 			continue
 		}
 		t := &x.tools[tool]
-		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t) * s.tailFactor(t) * p.apiFactor(t)})
+		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t, x.hasValue(p.verb, tool)) * s.tailFactor(t) * p.apiFactor(t)})
 	}
 	hits = best.hits
 	for i := range hits {

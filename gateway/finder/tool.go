@@ -1,6 +1,9 @@
 package finder
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Tool holds the indexed texts of a tool. Texts may be empty and lists nil; they are read once and not kept.
 type Tool struct {
@@ -23,6 +26,8 @@ type Tool struct {
 	Properties []string
 	// Values are the values of enums in the arguments.
 	Values []string
+	// Kinds are those of Values that say what a thing is, and those of the other tools of its path.
+	Kinds []string
 }
 
 // Configured are the name, title and description that an operator has set.
@@ -89,7 +94,7 @@ func (t *Tool) texts(f field) []string {
 	case fieldProperty:
 		return t.Properties
 	case fieldValue:
-		return t.Values
+		return slices.Concat(t.Values, t.Kinds)
 	case fieldExplained:
 		left, all := maxExplained, []string(nil)
 		for _, text := range t.Explained {

@@ -1,6 +1,7 @@
 package finder
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -53,6 +54,24 @@ func slopes(sums [fields]float64, tools float64) (slope [fields]float64) {
 
 // times holds the frequency of a term in each field of a tool, two bits for each, at most maxFrequency.
 type times uint32
+
+// of returns the frequency in a field.
+func (t times) of(f field) int { return int(t >> (2 * f) & 3) }
+
+// timesIn returns how often a term occurs in the fields of a tool.
+func (x *Index) timesIn(term, tool int32) times {
+	postings := x.postings[term]
+	at, found := slices.BinarySearchFunc(postings, tool, func(p posting, tool int32) int { return cmp.Compare(p.tool, tool) })
+	if !found {
+		return 0
+	}
+	return postings[at].times
+}
+
+// hasValue reports whether a term is a value of an argument of a tool.
+func (x *Index) hasValue(term, tool int32) bool {
+	return term >= 0 && x.timesIn(term, tool).of(fieldValue) > 0
+}
 
 // weight returns the frequency of a term in the fields, weighted and divided by their relative length.
 func (t times) weight(lengths *[fields]int32, slope *[fields]float64) float64 {

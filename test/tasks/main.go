@@ -18,7 +18,7 @@ func main() {
 	flag.StringVar(&s.gateway, "gateway", "bin/drawbridge", "the `program`")
 	flag.StringVar(&s.programs, "programs", "out/tasks", "the `directory` that test/tasks/install has filled")
 	flag.StringVar(&s.tasks, "tasks", "test/tasks/testdata", "the `directory` of the tasks")
-	flag.StringVar(&s.tools, "tools", "{presentation: search}", "the key tools of the gateway's configuration, as `YAML`")
+	flag.StringVar(&s.tools, "tools", "{presentation: search, names: short}", "the key tools of the gateway's configuration, as `YAML`")
 	flag.StringVar(&only, "only", "", "`names` of tasks, with commas; the others are left out")
 	flag.StringVar(&s.model, "model", os.Getenv("MODEL_URL"), "do the tasks with the model behind this `URL` of an OpenAI-compatible API, such as http://127.0.0.1:8000/v1; MODEL_URL is the default; its name is in MODEL_NAME, its key in MODEL_KEY")
 	flag.BoolVar(&s.serve, "serve", false, "start everything, and give out the tasks to a client until interrupted")
