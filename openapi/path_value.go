@@ -22,9 +22,12 @@ var (
 	wholeNames = []string{"key", "object key", "file key", "blob name", "object name", "branch name", "ref name", "branch ref"}
 )
 
-// describedPath matches descriptions of values that are paths, keys of objects, or Git references.
-var describedPath = regexp.MustCompile(`(?i)\b(?:path (?:to|of|within|in|relative|from)|(?:file|files|folder|directory|object|resource|asset|document|notebook|relative|full|absolute|repository|storage|s3) path|` +
+// describedPath matches descriptions, in lower case, of values that are paths, keys of objects, or Git references. Each match has one of
+// pathWords.
+var describedPath = regexp.MustCompile(`\b(?:path (?:to|of|within|in|relative|from)|(?:file|files|folder|directory|object|resource|asset|document|notebook|relative|full|absolute|repository|storage|s3) path|` +
 	`(?:object|storage|s3) key|branch name|name of (?:a|the) branch|git ref(?:erence)?|ref name)\b`)
+
+var pathWords = []string{"path", "key", "branch", "ref"}
 
 // negated matches the words before a description's words for a path if the value is none.
 var negated = regexp.MustCompile(`(?i)(?:\bnot|\bnever|n't|\bwithout|\bno|\bexcluding)\b[^.;,]{0,30}$`)
@@ -73,7 +76,10 @@ func permitsText(s *tree.Node) bool {
 
 // showsPath reports whether a description says that a value is a path.
 func showsPath(description string) bool {
-	description = description[:min(len(description), maxRead)]
+	description = strings.ToLower(description[:min(len(description), maxRead)])
+	if !slices.ContainsFunc(pathWords, func(word string) bool { return strings.Contains(description, word) }) {
+		return false // without the expression, which costs more than all else that is read of a parameter
+	}
 	found := describedPath.FindStringIndex(description)
 	return found != nil && !negated.MatchString(description[max(found[0]-60, 0):found[0]])
 }

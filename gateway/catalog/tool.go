@@ -62,6 +62,8 @@ type Tool struct {
 
 	tokens  atomic.Int64           // of the definition; 0 if they haven't been counted
 	caution atomic.Pointer[string] // nil if it hasn't been looked for
+	// Those of the signature without a query; nil until they are needed.
+	arguments, answer atomic.Pointer[string]
 }
 
 func newTool(c *candidate, shared sharedArguments) *Tool {

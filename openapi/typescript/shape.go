@@ -3,6 +3,7 @@ package typescript
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/jsonschema"
@@ -119,7 +120,8 @@ func (sh *shape) format() string {
 	if format := formats[sh.merged.First("format").Text()]; format != "" {
 		return format
 	}
-	if base64InProse.MatchString(text.Prefix(sh.merged.Nearest("description").Text(), maxProse)) {
+	prose := text.Prefix(sh.merged.Nearest("description").Text(), maxProse)
+	if strings.Contains(prose, "64") && base64InProse.MatchString(prose) { // most descriptions don't pay for the expression
 		return "base64"
 	}
 	return ""

@@ -30,28 +30,24 @@ const (
 	maxMerged = 4000
 )
 
-// Signature returns a call in one line: the arguments with their types, and the members of its answer.
+// Signature returns a call in one line: the arguments with their types, and the members of its answer, as [Arguments] and [Answer] return
+// them.
 //
 //	getOrder(order_no: string, expand?: ("lines"|"customer")[]) → {order_no, status, lines[]{sku, quantity}}
-//
-// Input is the schema of the arguments, output that of the answer, nil if there is none. Required arguments always have their types; optional ones have
-// them in the order of their use while there is room, and are named without type after that. An object that is not opened is {…}, one
-// about whose members nothing is known is object.
-func Signature(name string, input, output *jsonschema.Schema, o Options) string {
-	s := newSignature(o)
-	text := name + "(" + s.arguments(input) + ")"
-	if output != nil {
-		if answer := s.answer(output); answer != "" {
-			text += " → " + answer
-		}
+func Signature(name, arguments, answer string) string {
+	text := name + "(" + arguments + ")"
+	if answer != "" {
+		text += " → " + answer
 	}
 	return text
 }
 
-// Arguments returns the arguments as [Signature] has them between its parentheses.
+// Arguments returns the arguments of a call, of which input is the schema. Required ones always have their types; optional ones have them in
+// the order of their use while there is room, and are named without type after that. An object that is not opened is {…}, one about whose
+// members nothing is known is object.
 func Arguments(input *jsonschema.Schema, o Options) string { return newSignature(o).arguments(input) }
 
-// Answer returns the members of an answer as [Signature] has them, "" if nothing is known of it.
+// Answer returns the members of an answer, of which output is the schema; "" if nothing is known of it. They don't depend on [Options].
 func Answer(output *jsonschema.Schema) string { return newSignature(Options{}).answer(output) }
 
 func newSignature(o Options) *signature {

@@ -70,6 +70,14 @@ func parse(text []byte) *jsonschema.Schema {
 	return jsonschema.Parse(text)
 }
 
+func signatureOf(name string, input, output *jsonschema.Schema, o Options) string {
+	answer := ""
+	if output != nil {
+		answer = Answer(output)
+	}
+	return Signature(name, Arguments(input, o), answer)
+}
+
 func read(t *testing.T, text []byte) (all []Function) {
 	for _, l := range lines(t, text) {
 		all = append(all, Function{Name: l.Name, Comment: l.Comment, Input: parse(l.Input), Output: parse(l.Output)})
@@ -81,7 +89,7 @@ func signatures(t *testing.T, text []byte) string {
 	var b strings.Builder
 	for _, l := range lines(t, text) {
 		o := Options{Query: l.Query, Example: l.Example, Reads: l.Reads, Shared: func(name string) bool { return slices.Contains(l.Shared, name) }}
-		b.WriteString(Signature(l.Name, parse(l.Input), parse(l.Output), o) + "\n")
+		b.WriteString(signatureOf(l.Name, parse(l.Input), parse(l.Output), o) + "\n")
 	}
 	return b.String()
 }
@@ -127,7 +135,7 @@ func TestEveryArgumentIsNamed(t *testing.T) {
 		}
 		schema := fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"$defs":{"Node":{"type":"object","required":["next"],"properties":{"next":{"$ref":"#/$defs/Node"},"all":{"type":"array","items":{"$ref":"#/$defs/Node"}}}}}}`,
 			strings.Join(properties, ","), strings.Join(required, ","))
-		got := Signature("f", jsonschema.Parse([]byte(schema)), nil, Options{})
+		got := signatureOf("f", jsonschema.Parse([]byte(schema)), nil, Options{})
 		for i := range n {
 			name := fmt.Sprintf("p%d", i)
 			named := strings.Contains(got, name+": ")
@@ -163,7 +171,7 @@ func TestHostileSchemas(t *testing.T) {
 		"long enum": `{"type":"object","properties":{"a":{"enum":[` + repeat(5000, `"value #N"`) + `]}}}`,
 	} {
 		s := jsonschema.Parse([]byte(schema))
-		if got := Signature("f", s, s, Options{Query: "a b x1 k7 p77"}); len(got) > 3*hardLength || !strings.HasPrefix(got, "f(") {
+		if got := signatureOf("f", s, s, Options{Query: "a b x1 k7 p77"}); len(got) > 3*hardLength || !strings.HasPrefix(got, "f(") {
 			t.Errorf("%s: a signature of %d bytes: %.200s", name, len(got), got)
 		}
 		d := Declare([]Function{{Name: "f", Input: s, Output: s}}, DeclareOptions{Answers: true, Fits: func(text string) bool { return len(text) <= 12_000 }})
