@@ -56,7 +56,7 @@ func (s *signature) fields(sh *shape, limit int) (all []field, more bool) {
 	for _, m := range sh.members {
 		suffix, of := s.element(m.Schema)
 		f := field{name: memberName(m.Name), suffix: suffix, of: of}
-		if length += len(f.text()) + len(", "); length > limit && len(all) > 0 {
+		if length += len(f.text()) + len(", "); length > limit {
 			return all, true
 		}
 		all = append(all, f)

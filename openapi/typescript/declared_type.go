@@ -105,6 +105,9 @@ func (w *declarer) enum(list [][]byte) []string {
 // leastRequired is the number of required members of an object that have their types in any detail.
 const leastRequired = 40
 
+// maxDeclaredName is the length in bytes of a name of a member beyond which it has no line of its own.
+const maxDeclaredName = 1000
+
 // object returns the type of an object: a member a line.
 func (w *declarer) object(sh *shape, indent, levels int) string {
 	if len(sh.members) == 0 {
@@ -131,7 +134,7 @@ func (w *declarer) object(sh *shape, indent, levels int) string {
 		if m.Required {
 			count, most = &required, max(most, leastRequired)
 		}
-		if *count++; *count > most {
+		if *count++; *count > most || len(m.Name) > maxDeclaredName {
 			rest = append(rest, m)
 			continue
 		}
@@ -142,7 +145,9 @@ func (w *declarer) object(sh *shape, indent, levels int) string {
 		b.WriteString(margin + w.nameList(rest))
 	}
 	if len(sh.either) > 0 {
-		b.WriteString(margin + "// needs " + eitherText(sh.either))
+		comment, cut := eitherText(sh.either)
+		w.cut = w.cut || cut
+		b.WriteString(margin + "// needs " + comment)
 	}
 	if sh.values != nil {
 		b.WriteString(margin + "[key: string]: unknown")

@@ -136,7 +136,8 @@ func (s *signature) arguments(input *jsonschema.Schema) string {
 	}
 	text := strings.Join(texts, ", ")
 	if len(root.either) > 0 {
-		text += " /* " + inComment(eitherText(root.either)) + " */"
+		comment, _ := eitherText(root.either)
+		text += " /* " + comment + " */"
 	}
 	return text
 }
@@ -186,16 +187,27 @@ func memberText(m jsonschema.Member) string {
 	return memberName(m.Name) + "?"
 }
 
-func eitherText(groups [][]string) string {
-	all := make([]string, len(groups))
+// maxEither is the length in bytes of a comment with the groups of which a value must have one.
+const maxEither = 300
+
+// eitherText returns groups of members, of which a value must have one, as the text of a comment. No name ends the comment, and cut reports
+// that there is no room for all of them.
+func eitherText(groups [][]string) (comment string, cut bool) {
+	var b strings.Builder
 	for i, names := range groups {
-		quoted := make([]string, len(names))
+		separator := ", or "
 		for j, name := range names {
-			quoted[j] = memberName(name)
+			if i == 0 && j == 0 {
+				separator = ""
+			}
+			if name = memberName(name); b.Len()+len(separator)+len(name) > maxEither {
+				return inComment(b.String()) + separator + "…", true
+			}
+			b.WriteString(separator + name)
+			separator = " and "
 		}
-		all[i] = strings.Join(quoted, " and ")
 	}
-	return strings.Join(all, ", or ")
+	return inComment(b.String()), false
 }
 
 // typeOf returns the type of the value of an argument or member of that name.
@@ -281,7 +293,8 @@ func (s *signature) object(sh *shape, d detail) string {
 		texts = append(texts, "…")
 	}
 	if len(sh.either) > 0 && d > closed {
-		return "{" + strings.Join(texts, ", ") + " /* " + inComment(eitherText(sh.either)) + " */}"
+		comment, _ := eitherText(sh.either)
+		return "{" + strings.Join(texts, ", ") + " /* " + comment + " */}"
 	}
 	return "{" + strings.Join(texts, ", ") + "}"
 }

@@ -161,6 +161,7 @@ func TestHostileSchemas(t *testing.T) {
 		}
 		return strings.Join(all, ",")
 	}
+	long := strings.Repeat("long", 5000)
 	for name, schema := range map[string]string{
 		"wide":      `{"type":"object","properties":{` + repeat(5000, `"p#N":{"type":"string"}`) + `},"required":[` + repeat(5000, `"p#N"`) + `]}`,
 		"deep":      strings.Repeat(`{"type":"object","required":["a"],"properties":{"a":`, 500) + "{}" + strings.Repeat("}}", 500),
@@ -168,6 +169,10 @@ func TestHostileSchemas(t *testing.T) {
 		"ring":      `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"required":["a"],"$defs":{` + repeat(300, `"d#N":{"allOf":[{"$ref":"#/$defs/d0"},{"$ref":"#/$defs/d1"},{"$ref":"#/$defs/d#N"}],"required":["x#N"],"properties":{"x#N":{"$ref":"#/$defs/d#N"}}}`) + `}}`,
 		"diamonds":  `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"required":["a"],"$defs":{` + repeat(60, `"d#N":{"type":"object","required":["l","r"],"properties":{"l":{"$ref":"#/$defs/e#N"},"r":{"$ref":"#/$defs/e#N"}}},"e#N":{"$ref":"#/$defs/d#N"}`) + `}}`,
 		"one union": `{"type":"object","properties":{"a":{"oneOf":[` + repeat(2000, `{"type":"object","required":["k#N"],"properties":{"k#N":{"const":#N}}}`) + `]}},"required":["a"]}`,
+		"groups":    `{"type":"object","properties":{` + repeat(1500, `"p#N":{"type":"string"},"q#N":{"type":"string"}`) + `},"anyOf":[{"required":[` + repeat(1500, `"p#N"`) + `]},{"required":[` + repeat(1500, `"q#N"`) + `]}]}`,
+		"long name": `{"type":"object","properties":{"a":{"type":"object","required":["` + long + `"],"properties":{"` + long + `":{}}},"` + long + `":{"type":"string"}},"required":["a"]}`,
+		"long list": `{"type":"array","items":{"type":"object","required":["` + long + `"],"properties":{"` + long + `":{}}}}`,
+		"long type": `{"type":"object","properties":{"a":{"$ref":"#/$defs/` + long + `"},"b":{"$ref":"#/$defs/` + long + `"}},"$defs":{"` + long + `":{"type":"object","properties":{"l":{"type":"string"},"r":{"enum":["one","two"]}}}}}`,
 		"long enum": `{"type":"object","properties":{"a":{"enum":[` + repeat(5000, `"value #N"`) + `]}}}`,
 	} {
 		s := jsonschema.Parse([]byte(schema))
