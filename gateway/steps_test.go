@@ -237,3 +237,40 @@ rules: [{match: {operation: cancel}, set: {inputs: [{key: which, arguments: [id]
 		t.Errorf("the service got %d requests", n)
 	}
 }
+
+// TestQuestionsAskedAgain: a state that a client gets because it has not answered stands for the same call. However many there are, one of
+// them goes on with it: of those that count once, no other is accepted, and the rates count each other one.
+func TestQuestionsAskedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules, arguments, response string
+		want                       []string
+	}{
+		"arguments": {`{inputs: [{key: which, arguments: [id]}]}`, `{}`, `"which":{"action":"accept","content":{"id":7}}`, []string{`200 "complete"`, `200 "complete"`, "429 ", "429 "}},
+		"consent":   {`{confirm: true}`, `{"id":7}`, `"confirm":{"action":"accept","content":{"go_ahead":true}}`, []string{`200 "complete"`, "400 ", "400 ", "400 "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := gatewaytest.NewRecordingService(t)
+			g := gatewaytest.Start(t, gatewaytest.ConfirmDocument, fmt.Sprintf(`apis: [{name: shop, rate: {rate: 1/h, burst: 2}, spec: $SPEC, base_url: $BASE}]
+rules: [{match: {operation: cancel}, set: %s}]
+`, c.rules), service.URL)
+			send := func(more string) (told string, state json.RawMessage) {
+				status, result, _ := gatewaytest.Modern(t, g.Handler(), "", "cancel", c.arguments, more, true)
+				return fmt.Sprintf("%d %s", status, result["resultType"]), result["requestState"]
+			}
+			_, state := send("")
+			states := []json.RawMessage{state}
+			for len(states) < len(c.want) {
+				_, state = send(fmt.Sprintf(`"requestState":%s,`, state))
+				states = append(states, state)
+			}
+			var told []string
+			for _, state := range states {
+				got, _ := send(fmt.Sprintf(`"requestState":%s,"inputResponses":{%s},`, state, c.response))
+				told = append(told, got)
+			}
+			if diff := cmp.Diff(c.want, told); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// requestStateLife is the validity of a request state, and so the time the user has to respond (T20).
+	// requestStateLife is the validity of a request state, and so the time the user has to respond, also if asked again (T20).
 	requestStateLife = 10 * time.Minute
 	// maxRequestState limits a request state in bytes, since the client has to send it back.
 	maxRequestState = 256 << 10
@@ -22,7 +22,7 @@ const (
 // requestState is the state of a request that needs input (2026-07-28 patterns/mrtr, requestState), sealed and bound to
 // its request.
 type requestState struct {
-	// Nonce identifies the state among those that were used.
+	// Nonce identifies the state, and those that replace it until its responses are complete, among those that were used.
 	Nonce string `json:"n"`
 	// SingleUse and State are those of the [InputRequired].
 	SingleUse bool            `json:"u,omitempty"`
@@ -43,14 +43,15 @@ func (r *Reply) requireInput(need *InputRequired) error {
 	if !protocolMethods[x.req.Method].asks {
 		return fmt.Errorf("method %q must not ask", x.req.Method) // 2026-07-28 patterns/mrtr, Supported Requests
 	}
-	plain, err := json.Marshal(&requestState{Nonce: rand.Text(), SingleUse: need.SingleUse, State: need.State})
+	nonce, expiry := x.nonce()
+	plain, err := json.Marshal(&requestState{Nonce: nonce, SingleUse: need.SingleUse, State: need.State})
 	if err != nil {
 		return fmt.Errorf("state of the questions: %w", err)
 	}
 	if len(plain) > maxRequestState {
 		return InvalidParams("the answers are too long: %d bytes are allowed", maxRequestState)
 	}
-	state := x.h.requestStates.Seal(plain, x.h.now().Add(requestStateLife), x.stateBinding()...)
+	state := x.h.requestStates.Seal(plain, expiry, x.stateBinding()...)
 	result := append(appendInputRequests([]byte(`"inputRequests":`), need.Requests), `,"requestState":"`...)
 	result = append(append(result, state...), '"')
 	x.cacheable = false // mcp-R6
@@ -58,6 +59,16 @@ func (r *Reply) requireInput(need *InputRequired) error {
 		return err
 	}
 	return errInputRequired
+}
+
+// nonce returns the nonce of a state that is made, and when that expires. A state that the request has brought without complete responses
+// is replaced by one with the same nonce and expiry, so that the method goes on from one of both alone, and the nonce is remembered for as
+// long as one of them is valid.
+func (x *exchange) nonce() (nonce string, expiry time.Time) {
+	if in := x.input; in != nil && in.sealed != nil && !in.accepted {
+		return in.sealed.Nonce, in.sealed.expiry
+	}
+	return rand.Text(), x.h.now().Add(requestStateLife)
 }
 
 // readInput reads what a stateless request brings.
