@@ -83,7 +83,7 @@ type Operation struct {
 	former    map[string]string // argument names in the previous release → current names
 	template  *wire.Template
 	variables []int                 // template variable → index in arguments
-	siblings  []*Operation          // operations of the API, if a value may span several segments: see claimed
+	neighbors []neighbors           // paths of the API, if a value may hold slashes: see claimed
 	apart     func(*Operation) bool // reports those of them below whose paths no value may lead, see Apart; nil if there are none
 	body      *body                 // nil if none is sent
 	accept    []string

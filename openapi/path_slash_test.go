@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,60 @@ func TestPublishedPathsAreAccepted(t *testing.T) {
 		with := name == "named" || name == "class" || name == "multi" || name == "encoded" || name == "example" || name == "resource" || name == "inferred"
 		if (sent[name] > 0) != with {
 			t.Errorf("%s: %d values with slashes were sent", name, sent[name])
+		}
+	}
+}
+
+// TestSlashesLeadNowhere holds that slashes in values don't lead to other paths that the document describes, however they are written: below
+// another base of the same origin, of an operation that is skipped, or with parts that servers cut off (ADR 0055, ADR 0069).
+func TestSlashesLeadNowhere(t *testing.T) {
+	const spec = `openapi: 3.1.0
+info: {title: T, version: "1"}
+servers: [{url: "https://api.example/v1"}]
+paths:
+  /files/{path}: {get: {operationId: inferred, parameters: [{$ref: "#/components/parameters/Path"}], responses: {"200": {description: OK}}}}
+  /raw/{path}: {get: {operationId: raw, parameters: [{$ref: "#/components/parameters/Raw"}], responses: {"200": {description: OK}}}}
+  /files/{folder}/trash: {put: {operationId: trash, parameters: [{$ref: "#/components/parameters/Folder"}], responses: {"200": {description: OK}}}}
+  /files/{folder}/skipped: {get: {operationId: skipped, parameters: [{$ref: "#/components/parameters/Folder"}, {name: x, in: elsewhere, required: true, schema: {type: string}}], responses: {"200": {description: OK}}}}
+  /{folder}/keys:
+    servers: [{url: "https://api.example/v1/files"}]
+    get: {operationId: below, parameters: [{$ref: "#/components/parameters/Folder"}], responses: {"200": {description: OK}}}
+  /v1/files/{folder}/log:
+    servers: [{url: "https://api.example"}]
+    get: {operationId: above, parameters: [{$ref: "#/components/parameters/Folder"}], responses: {"200": {description: OK}}}
+  /{folder}/keys/raw:
+    servers: [{url: "https://api.example/v1/raw"}]
+    get: {operationId: rawBelow, parameters: [{$ref: "#/components/parameters/Folder"}], responses: {"200": {description: OK}}}
+components:
+  parameters:
+    Path: {name: path, in: path, required: true, schema: {type: string}}
+    Raw: {name: path, in: path, required: true, x-multi-segment: true, schema: {type: string}}
+    Folder: {name: folder, in: path, required: true, schema: {type: string}}
+`
+	file := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := Load(t.Context(), file, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil || len(api.Operations) != 6 || len(api.Skipped) != 1 {
+		t.Fatal(err, len(api.Operations), api.Skipped)
+	}
+	for id, values := range map[string]map[string]bool{
+		"inferred": {
+			"a/b": true, "a/trash": false, "a/Trash": false, "a/trash;v=1": false, "a;x/trash": false, "a/trash?x": false, "a/trash#x": false, "a/b;c?d": true,
+			"a/skipped": false, "a/keys": false, "a/log": false, "a/keys;x": false, "a/keys/more": true, "trash": true,
+		},
+		"raw": {"a/b": true, "a/keys": true, "a/keys/raw": false, "a/keys/raw/b": true},
+	} {
+		op := api.Operations[slices.IndexFunc(api.Operations, func(op *Operation) bool { return op.ID == id })]
+		for value, sent := range values {
+			if _, err := op.NewRequest(t.Context(), nil, append(jsonscan.AppendString([]byte(`{"path":`), value), '}')); (err == nil) != sent {
+				t.Errorf("%s: %q: %v", id, value, err)
+			}
 		}
 	}
 }

@@ -372,7 +372,7 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 		return u
 	}
 	end := len(text)
-	if b.o.siblings != nil && b.faults == nil {
+	if b.o.neighbors != nil && b.faults == nil {
 		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
 			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: "its slashes lead to the path of another operation; call that one, or give another value"})
 		}

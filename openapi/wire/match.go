@@ -83,18 +83,34 @@ func (t *Template) Claimed(path string, others iter.Seq[*Template]) bool {
 }
 
 // Unfolded reports whether an escaped path matches one of the others only if each "%2F" in it is a separator of segments, as it is for
-// services and proxies that decode the path before they route it. With below, a path below one that matches counts, too. It errs on the
-// side of true, as Match does.
+// services and proxies that decode the path before they route it. These may also cut off a query, a fragment and the parameters of segments
+// that become visible. With below, a path below one that matches counts, too. It errs on the side of true, as Match does.
 func Unfolded(path string, others iter.Seq[*Template], below bool) bool {
 	sent, unfolded := plainPath(path), plainPath(encodedSlash.Replace(path))
+	cutSent, cut := withoutParameters(sent), withoutParameters(unfolded)
 	m := matching{steps: maxClaimSteps, below: below}
 	for other := range others {
 		m.t, m.values = other, make([]string, len(other.names))
-		if m.from(0, unfolded) && !m.from(0, sent) || m.steps < 0 {
+		if m.from(0, unfolded) && !m.from(0, sent) || cut != unfolded && m.from(0, cut) && !m.from(0, cutSent) || m.steps < 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// withoutParameters returns a decoded path without the parameters of its segments (RFC 3986 section 3.3), a query and a fragment.
+func withoutParameters(path string) string {
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	if !strings.Contains(path, ";") {
+		return path
+	}
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		segments[i], _, _ = strings.Cut(segment, ";")
+	}
+	return strings.Join(segments, "/")
 }
 
 var encodedSlash = strings.NewReplacer("%2F", "/", "%2f", "/")

@@ -72,6 +72,15 @@ func (t *Template) Spanning(i int) *Template {
 	return &spanning
 }
 
+// Below returns the template of the paths below an escaped base path, for [Template.Match], [Template.Claimed] and [Unfolded].
+func (t *Template) Below(base string) *Template {
+	below := *t
+	below.parts = nil
+	below.addLiteral(strings.TrimRight(base, "/"))
+	below.parts = append(below.parts, t.parts...)
+	return &below
+}
+
 // Query returns the fixed query of the template, escaped and without "?"; "" if there is none.
 func (t *Template) Query() string { return t.query }
 

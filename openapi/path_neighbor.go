@@ -1,0 +1,138 @@
+package openapi
+
+import (
+	"bytes"
+	"iter"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/wire"
+)
+
+// Slashes in the value of a path parameter must not lead to another path that the document describes: the operation there may be excluded,
+// or need other scopes or consent. This file finds these paths (ADR 0055, ADR 0069).
+
+// neighbors are the paths that the document describes at the origin of an operation, besides its own.
+type neighbors struct {
+	base  string         // what precedes a path of the operation to make one of the others; "" if all have its base
+	own   *wire.Template // of the operation, with base
+	paths []neighbor
+}
+
+// neighbor is a path of another operation.
+type neighbor struct {
+	method    string
+	operation *Operation // nil for one that is skipped
+	template  *wire.Template
+}
+
+// introduce makes the paths of an API known to the operations that have to leave those of others alone.
+func (api *API) introduce() {
+	var skipped []neighbor
+	for _, o := range api.Operations {
+		if !slices.ContainsFunc(o.variables, func(place int) bool {
+			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes())
+		}) {
+			continue
+		}
+		if skipped == nil {
+			skipped = api.skippedPaths()
+		}
+		near := neighbors{own: o.template, paths: slices.Clone(skipped)}
+		var far neighbors
+		for _, other := range api.Operations {
+			switch {
+			case sameBase(o.Base, other.Base):
+				near.paths = append(near.paths, neighbor{other.Method, other, other.template})
+			case o.Base != nil && other.Base != nil && origin.Same(o.Base, other.Base):
+				far.paths = append(far.paths, neighbor{other.Method, other, other.template.Below(other.Base.EscapedPath())})
+			}
+		}
+		o.neighbors = []neighbors{near}
+		if far.paths != nil {
+			far.base = strings.TrimRight(o.Base.EscapedPath(), "/")
+			far.own = o.template.Below(far.base)
+			o.neighbors = append(o.neighbors, far)
+		}
+	}
+}
+
+// skippedPaths returns the paths of skipped operations, which are taken for ones with the base of any other: nothing serves them, but the
+// service does.
+func (api *API) skippedPaths() []neighbor {
+	all := []neighbor{}
+	for i := range api.Skipped {
+		s := &api.Skipped[i]
+		if s.Code == codeSkipServer || len(s.Path) > maxPath {
+			continue
+		}
+		if template, err := wire.ParseTemplate(s.Path); err == nil {
+			all = append(all, neighbor{method: s.Method, template: template})
+		}
+	}
+	return all
+}
+
+// claimed returns the place of an argument whose slashes make an escaped path, below the base, one of a neighbor; -1 if there is none.
+// Slashes that are sent as they are must not lead to a more specific path with the same method. Slashes that are sent as "%2F" by inference
+// must not lead to any path of the document, or below one of those that the operation is apart from, if they are decoded on their way.
+func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
+	for _, v := range o.variables {
+		if v < 0 {
+			continue
+		}
+		a := &o.arguments[v]
+		raw := a.encoder.Spans() && bytes.ContainsAny(values[v], `/\`) // a slash may be written as an escape of JSON
+		inferred := a.encoder.InfersSlashes() && bytes.Contains(path, []byte("%2F"))
+		for i := range o.neighbors {
+			n := &o.neighbors[i]
+			if raw && n.claim(o, n.base+string(path)) || inferred && n.mayReceive(o, n.base+string(path)) {
+				return v
+			}
+		}
+	}
+	return -1
+}
+
+// claim reports whether a path whose slashes are sent as they are is that of another operation with the same method.
+func (n *neighbors) claim(o *Operation, path string) bool {
+	return n.own.Claimed(path, n.templates(func(other *neighbor) bool { return other.method == o.Method }))
+}
+
+// mayReceive reports whether a path with slashes that are sent as "%2F" is one of another operation once they are decoded.
+func (n *neighbors) mayReceive(o *Operation, path string) bool {
+	return wire.Unfolded(path, n.templates(func(*neighbor) bool { return true }), false) ||
+		o.apart != nil && wire.Unfolded(path, n.templates(func(other *neighbor) bool { return other.operation == nil || o.apart(other.operation) }), true)
+}
+
+// templates are those of the neighbors of which is reports true.
+func (n *neighbors) templates(is func(*neighbor) bool) iter.Seq[*wire.Template] {
+	return func(yield func(*wire.Template) bool) {
+		for i := range n.paths {
+			if is(&n.paths[i]) && !yield(n.paths[i].template) {
+				return
+			}
+		}
+	}
+}
+
+// InfersSlashes reports whether values with slashes are sent because a parameter seems to be a path, and not because the document or the
+// operator allows them.
+func (o *Operation) InfersSlashes() bool {
+	return slices.ContainsFunc(o.arguments, func(a argument) bool { return a.encoder.InfersSlashes() })
+}
+
+// Apart returns the operation with the limit that slashes in values that only seem to be paths don't lead to or below the paths of
+// the operations of the document that from reports, also where they are decoded on their way.
+func (o *Operation) Apart(from func(*Operation) bool) *Operation {
+	apart := *o
+	apart.apart = from
+	return &apart
+}
+
+// sameBase reports whether two operations have one base.
+func sameBase(a, b *url.URL) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
