@@ -15,6 +15,10 @@ const maxSelected = 200
 // settings returns lines for the configuration: what an overlay must not or can't say. That a POST only reads is a
 // promise of the operator (docs/extensions.md), and fields of an answer are chosen by the gateway.
 func (a *Assessment) settings(api string) (lines []string) {
+	ids := map[string]int{}
+	for _, s := range a.subjects {
+		ids[s.Operation.ID]++
+	}
 	for _, kind := range []struct {
 		code Code
 		set  string
@@ -25,7 +29,9 @@ func (a *Assessment) settings(api string) (lines []string) {
 		var selected []string
 		for _, s := range a.subjects {
 			if len(selected) < maxSelected && slices.ContainsFunc(s.findings, func(f found) bool { return f.code == kind.code }) {
-				selected = append(selected, s.selector(api))
+				if selector := s.selector(api, ids[s.Operation.ID] == 1); selector != "" {
+					selected = append(selected, selector)
+				}
 			}
 		}
 		for _, match := range selected {
@@ -38,10 +44,15 @@ func (a *Assessment) settings(api string) (lines []string) {
 	return lines
 }
 
-// selector returns the selector of an operation in a rule.
-func (s *subject) selector(api string) string {
-	if id := s.Operation.ID; id != "" && !strings.ContainsAny(id, "*?[\\") {
+// selector returns the selector of an operation in a rule, "" if there is none that selects it alone. unique reports that no other operation
+// has its operationId.
+func (s *subject) selector(api string, unique bool) string {
+	const wildcards = "*?[\\"
+	switch id := s.Operation.ID; {
+	case unique && id != "" && !strings.ContainsAny(id, wildcards):
 		return fmt.Sprintf("{api: %s, operation: %s}", yamlText(api), yamlText(id))
+	case strings.ContainsAny(s.Operation.Path, wildcards):
+		return ""
 	}
 	return fmt.Sprintf("{api: %s, method: %s, path: %s}", yamlText(api), s.Operation.Method, yamlText(s.Operation.Path))
 }
