@@ -127,10 +127,13 @@ func nameAPIs(apis []API) (sentence, enum string) {
 	return sentence, enum
 }
 
+// withoutParentheses keeps a title in the parentheses in which it stands, so that it can't pass for words of the gateway.
+var withoutParentheses = strings.NewReplacer("(", "", ")", "", "（", "", "）", "")
+
 // String returns the name of the API, with its title if that says more.
 func (a API) String() string {
 	name := oneLine(a.Name)
-	title := oneLine(a.Title)
+	title := oneLine(withoutParentheses.Replace(a.Title))
 	if title == "" || strings.EqualFold(title, name) {
 		return name
 	}
