@@ -60,18 +60,15 @@ func describesPath(name, description string, s *tree.Node) bool {
 // permitsText reports whether the values of a schema can be texts, as far as its type tells.
 func permitsText(s *tree.Node) bool {
 	t := s.Get("type")
-	switch t.Kind() {
-	case tree.String:
-		return t.Text() == "string"
-	case tree.Array:
-		for i := range t.Len() {
-			if t.At(i).Text() == "string" {
-				return true
-			}
-		}
-		return false
+	if t.Kind() != tree.Array {
+		return t == nil || t.Kind() == tree.String && t.Text() == "string"
 	}
-	return t == nil
+	for i := range t.Len() {
+		if t.At(i).Text() == "string" {
+			return true
+		}
+	}
+	return false
 }
 
 // showsPath reports whether a description says that a value is a path.

@@ -11,7 +11,7 @@ import (
 // API has both: listings are not lists, and settings not what "set" does. A word has the stem if it begins with the
 // prefix, which is all but its ending.
 var distinctStems = []struct{ prefix, stem string }{
-	{"activit", "activit"},   // active
+	{"activit", "activit"},   //nolint:misspell // active; a stem is no word
 	{"authorit", "authorit"}, // author
 	{"authoriz", "authoriz"}, // author
 	{"authoris", "authoriz"}, // author

@@ -12,11 +12,11 @@ import (
 type Reason string
 
 const (
-	// TooMany: the limit of all connections is reached.
+	// TooMany means that the limit of all connections is reached.
 	TooMany Reason = "connections"
-	// TooManyOfAddress: the limit of one address is reached.
+	// TooManyOfAddress means that the limit of one address is reached.
 	TooManyOfAddress Reason = "address_connections"
-	// ShortOfMemory: memory is short, and the address has more than a few.
+	// ShortOfMemory means that memory is short, and the address has more than a few.
 	ShortOfMemory Reason = "memory"
 )
 
