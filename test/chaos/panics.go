@@ -107,7 +107,7 @@ var layers = []layer{
 	{"gateway/plan/compile.go", "Compile", byDocument},
 	{"gateway/plan/plan.go", "newPlan", byDocument},
 	{"gateway/reload/loop.go", "(*writer) take", byDocument},
-	{"config/watch.go", "(*Watcher) check", byDocument},
+	{"gateway/filewatch/watcher.go", "(*Watcher) check", byDocument},
 	{"gateway/reload/reload.go", "(*writer) reload", byReload},
 	{"gateway/reload/reload.go", "(*writer) promote", byReload},
 	{"gateway/generation/deployment.go", "(*Deployer) Deploy", byReload},
