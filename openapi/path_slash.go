@@ -98,8 +98,16 @@ func wantsEncoded(text string) bool {
 	if len(text) > maxRead {
 		text = text[:maxRead]
 	}
+	if !containsOne(text, "cod", "scap", "COD", "SCAP", "%2") { // most descriptions: none of the words that encoded matches
+		return false
+	}
 	found := encoded.FindStringIndex(text)
 	return found != nil && !unencoded.MatchString(text[max(found[0]-60, 0):found[0]])
+}
+
+// containsOne reports whether a text contains one of some words.
+func containsOne(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // exampleWithSlash returns the first of the document's values for a path parameter that has a slash and can be sent

@@ -1,8 +1,6 @@
 package finder
 
 import (
-	"cmp"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -124,20 +122,33 @@ func (r *schemaReader) value(name string, values ...string) {
 	}
 }
 
-// quotedWord is a word in quotation marks.
-var quotedWord = regexp.MustCompile("'([\\w-]+)'|\"([\\w-]+)\"|`([\\w-]+)`")
-
 // quoted returns the words in quotation marks of a description with at least two of them: an enumeration in prose, such as
-// "one of 'file', 'directory'".
+// "one of 'file', 'directory'". Descriptions are long, so they are read once, without a regular expression.
 func quoted(text string) (values []string) {
-	if !strings.ContainsAny(text, "'\"`") {
-		return nil
-	}
-	for _, match := range quotedWord.FindAllStringSubmatch(text, maxNames) {
-		values = append(values, cmp.Or(match[1], match[2], match[3]))
+	for len(values) < maxNames {
+		start := strings.IndexAny(text, "'\"`")
+		if start < 0 {
+			break
+		}
+		mark := text[start]
+		text = text[start+1:]
+		end := 0
+		for end < len(text) && isWordByte(text[end]) {
+			end++
+		}
+		if end > 0 && end < len(text) && text[end] == mark {
+			values = append(values, text[:end])
+			end++
+		}
+		text = text[end:]
 	}
 	if len(values) < 2 {
 		return nil
 	}
 	return values
+}
+
+// isWordByte reports whether a byte belongs to a word in quotation marks: a letter, a digit, "_" or "-".
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
