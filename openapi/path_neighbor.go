@@ -28,41 +28,58 @@ type neighbor struct {
 	template  *wire.Template
 }
 
-// introduce makes the paths of an API known to the operations that have to leave those of others alone.
+// introduce makes the paths of an API known to the operations that have to leave those of others alone. The lists are shared: an operation of
+// its own has none, so that a document with many such operations takes no more memory.
 func (api *API) introduce() {
-	var skipped []neighbor
+	var d *described
 	for _, o := range api.Operations {
 		if !slices.ContainsFunc(o.variables, func(place int) bool {
 			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes())
 		}) {
 			continue
 		}
-		if skipped == nil {
-			skipped = api.skippedPaths()
+		if d == nil {
+			d = api.describe()
 		}
-		near := neighbors{own: o.template, paths: slices.Clone(skipped)}
-		var far neighbors
-		for _, other := range api.Operations {
-			switch {
-			case sameBase(o.Base, other.Base):
-				near.paths = append(near.paths, neighbor{other.Method, other, other.template})
-			case o.Base != nil && other.Base != nil && origin.Same(o.Base, other.Base):
-				far.paths = append(far.paths, neighbor{other.Method, other, other.template.Below(other.Base.EscapedPath())})
-			}
-		}
-		o.neighbors = []neighbors{near}
-		if far.paths != nil {
-			far.base = strings.TrimRight(o.Base.EscapedPath(), "/")
-			far.own = o.template.Below(far.base)
-			o.neighbors = append(o.neighbors, far)
+		o.neighbors = []neighbors{{own: o.template, paths: d.skipped}, {own: o.template, paths: d.byBase[baseOf(o)]}}
+		if at, ok := origin.Of(o.Base); ok && len(d.byOrigin[at]) > len(d.byBase[*o.Base]) {
+			base := strings.TrimRight(o.Base.EscapedPath(), "/")
+			o.neighbors = append(o.neighbors, neighbors{base: base, own: o.template.Below(base), paths: d.byOrigin[at]})
 		}
 	}
 }
 
+// described are the paths that a document describes.
+type described struct {
+	skipped  []neighbor
+	byBase   map[url.URL][]neighbor       // below the base; the zero URL is no base
+	byOrigin map[origin.Origin][]neighbor // with the base
+}
+
+// describe returns the paths that the document of an API describes.
+func (api *API) describe() *described {
+	d := &described{skipped: api.skippedPaths(), byBase: map[url.URL][]neighbor{}, byOrigin: map[origin.Origin][]neighbor{}}
+	for _, o := range api.Operations {
+		base := baseOf(o)
+		d.byBase[base] = append(d.byBase[base], neighbor{o.Method, o, o.template})
+		if at, ok := origin.Of(o.Base); ok {
+			d.byOrigin[at] = append(d.byOrigin[at], neighbor{o.Method, o, o.template.Below(o.Base.EscapedPath())})
+		}
+	}
+	return d
+}
+
+// baseOf returns the base of an operation; the zero URL if it has none.
+func baseOf(o *Operation) url.URL {
+	if o.Base == nil {
+		return url.URL{}
+	}
+	return *o.Base
+}
+
 // skippedPaths returns the paths of skipped operations, which are taken for ones with the base of any other: nothing serves them, but the
 // service does.
-func (api *API) skippedPaths() []neighbor {
-	all := []neighbor{}
+func (api *API) skippedPaths() (all []neighbor) {
 	for i := range api.Skipped {
 		s := &api.Skipped[i]
 		if s.Code == codeSkipServer || len(s.Path) > maxPath {
@@ -130,9 +147,4 @@ func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 	apart := *o
 	apart.apart = from
 	return &apart
-}
-
-// sameBase reports whether two operations have one base.
-func sameBase(a, b *url.URL) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }

@@ -146,3 +146,39 @@ components:
 		}
 	}
 }
+
+// TestNeighborsAreShared holds that operations whose values may hold slashes share the lists of paths that they leave alone: a list for each
+// would take memory with the square of their number.
+func TestNeighborsAreShared(t *testing.T) {
+	spec := "openapi: 3.0.3\ninfo: {title: Files, version: \"1\"}\npaths:\n"
+	for i := range 20 {
+		spec += fmt.Sprintf("  /f%d/{path}: {get: {operationId: f%d, servers: [{url: 'https://files.example/v%d'}], "+
+			"parameters: [{name: path, in: path, required: true, schema: {type: string}}], responses: {'200': {description: OK}}}}\n", i, i, i%2)
+	}
+	file := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := Load(t.Context(), file, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil || len(api.Operations) != 20 {
+		t.Fatal(err, api.Skipped)
+	}
+	lists := map[*neighbor]bool{}
+	for _, op := range api.Operations {
+		if len(op.neighbors) != 3 {
+			t.Fatalf("%s has %d lists", op.ID, len(op.neighbors))
+		}
+		for _, n := range op.neighbors {
+			if len(n.paths) > 0 {
+				lists[&n.paths[0]] = true
+			}
+		}
+	}
+	if len(lists) != 3 { // of two bases, and of their origin
+		t.Errorf("%d lists", len(lists))
+	}
+}
