@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/tree"
 )
@@ -116,7 +117,7 @@ func (s *subject) argument(in, name string) (*jsonschema.Schema, bool) {
 	}
 	pointer := ""
 	if in == "body" {
-		pointer, name = "/"+escapePointer(name), ""
+		pointer, name = jsonscan.PointerTo(name), ""
 	}
 	argument, rest, ok := s.Operation.ArgumentFor(in, name, pointer)
 	if !ok {
@@ -126,7 +127,7 @@ func (s *subject) argument(in, name string) (*jsonschema.Schema, bool) {
 	if rest != "" && ok { // a member of the argument that is the whole body
 		if schema = schema.Resolve(); schema != nil {
 			for _, m := range schema.Members() {
-				if "/"+escapePointer(m.Name) == rest {
+				if jsonscan.PointerTo(m.Name) == rest {
 					return m.Schema, true
 				}
 			}

@@ -37,7 +37,7 @@ func TestSeeded(t *testing.T) {
 		if diff := cmp.Diff(string(a.Files[1].Data), strings.Join(found, "\n")+"\n"); diff != "" {
 			t.Error("defects -put in +found:\n" + diff)
 		}
-		expect(t, file, a, "findings", text(report))
+		expect(t, file, a, "findings", renderedReport(report))
 	})
 }
 
@@ -60,7 +60,7 @@ func expect(t *testing.T, file string, a *txtar.Archive, name, got string) {
 }
 
 // text returns a report as lines.
-func text(r *Report) string {
+func renderedReport(r *Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "score %.1f\n", r.Score)
 	for _, op := range r.Operations {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
 )
 
@@ -99,11 +100,6 @@ func (s *subject) checkName() {
 }
 
 // short returns a text for a message.
-func short(text string) string {
-	const most = 60
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
+func short(raw string) string {
+	return text.TruncateRunes(strings.Join(strings.Fields(raw), " "), 60)
 }

@@ -69,8 +69,3 @@ func firstSentence(text string) string {
 	}
 	return strings.TrimRight(text, ". ")
 }
-
-// escapePointer writes a name as a token of a JSON pointer (RFC 6901 section 3).
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
