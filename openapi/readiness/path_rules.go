@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ var folderWords = []string{"directory", "directories", "folder", "folders"}
 func findPaths(d *document, subjects []*subject) {
 	trees := map[string]*subject{} // operations whose path ends with a parameter that takes slashes, by this path
 	for _, s := range subjects {
-		if ends, _ := s.Operation.TakesSlashes(); ends && (trees[s.Operation.Path] == nil || httpmethod.IsSafe(s.Operation.Method)) {
+		if ends, _ := s.Operation.TakesSlashes(); ends && (trees[s.Operation.Path] == nil || s.Operation.Method == http.MethodGet) {
 			trees[s.Operation.Path] = s
 		}
 	}
@@ -45,7 +46,7 @@ func (s *subject) checkSegment(name string, trees map[string]*subject) {
 	switch {
 	case tree != nil:
 		operation := tree.Operation.Method + " " + tree.Operation.Path
-		f.reason = "a path with slashes, as that of " + operation
+		f.reason = "a path, as that of " + operation
 		f.message = quoted(name) + " is a path, as that of " + operation + ", and takes no slash; list it in x-multi-segment of the operation"
 	case after == "":
 		f.reason = "a path by its name or description; leave this action out if it has no slashes"
