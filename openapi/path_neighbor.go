@@ -152,3 +152,20 @@ func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 	apart.apart = from
 	return &apart
 }
+
+// emptied reports whether the values of an operation leave its path that of another one: the last is "", and the document describes the
+// rest of the path with other names or below another base.
+func (o *Operation) emptied(path []byte, values [][]byte, place int) bool {
+	if !o.arguments[place].encoder.TakesEmpty() || string(values[place]) != `""` {
+		return false
+	}
+	for i := range o.neighbors {
+		n := &o.neighbors[i]
+		for template := range n.templates(func(*neighbor) bool { return true }) {
+			if _, matches := template.Match(n.base + string(path)); matches {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -126,6 +126,9 @@ func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
 	start := len(dst)
 	out, err := e.append(dst, v)
 	if err != nil {
+		if root := string(text(v)); e.TakesEmpty() && (root == "/" || root == "." || root == "./") {
+			err = refuse(`must be "" for the root`)
+		}
 		return dst, err
 	}
 	if len(out) == start && !e.p.AllowEmptyValue {
