@@ -155,7 +155,7 @@ corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's sche
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -run '^TestCorpus' ./openapi/tree ./openapi/schema
 	test/ajv/run $(OUT)/tools.jsonl
 
-JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown)
+JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown) $(if $(OVERLAYS),-overlays $(abspath $(OUT)/overlays))
 PRISM_FLAGS = $(if $(GENERATED),-generated $(GENERATED)) $(if $(EACH),-each $(EACH)) $(if $(VERBOSE),-v)
 
 .PHONY: readiness
@@ -163,7 +163,15 @@ readiness: ## the scores of the documents in OPENAPI_CORPUS before and after the
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -v -run '^TestFixCorpus' ./openapi/readiness
 
 .PHONY: judges judge-filter judge-swaggerclient judge-prism
-judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1)
+judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1; OVERLAYS=1: with the overlays of score --fix)
+
+ifdef OVERLAYS
+judge-swaggerclient judge-prism: score-overlays
+endif
+.PHONY: score-overlays
+score-overlays: # an overlay of score --fix for each document of OPENAPI_CORPUS that has changes
+	mkdir -p $(OUT)/overlays
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) OVERLAYS_DUMP=$(abspath $(OUT)/overlays) $(GO) test -timeout 30m -count=1 -run '^TestFixCorpus$$' ./openapi/readiness
 
 judge-filter: ## openapi3filter decodes 10,000 calls of generated documents
 	$(GO) test -count=1 -v -run '^Test(Judge|Rules)$$' ./test/judges/filter -cases 10000 -seed $(or $(SEED),0) $(if $(MARKDOWN),-markdown)

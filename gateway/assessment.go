@@ -69,7 +69,8 @@ func assessed(gen *generation.Generation, api string, compiled *openapi.API) (to
 			continue
 		}
 		settled, chooses := settledArguments(t, op)
-		tools = append(tools, readiness.Tool{Operation: op, Name: t.Name, Described: t.Described, ReadOnly: t.Annotations.ReadOnly, Settled: settled, ChoosesFields: chooses})
+		tools = append(tools, readiness.Tool{Operation: op, Name: t.Name, Described: t.Described, ReadOnly: t.Annotations.ReadOnly, Settled: settled, ChoosesFields: chooses || gen.Main.Presentation.Search,
+			Lenient: gen.ByTool[t.Name] != nil && gen.ByTool[t.Name].Requests.IsLenient()})
 	}
 	return tools
 }

@@ -34,7 +34,7 @@ func (api *API) introduce() {
 	var d *described
 	for _, o := range api.Operations {
 		if !slices.ContainsFunc(o.variables, func(place int) bool {
-			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes())
+			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes() || o.arguments[place].encoder.TakesEmpty())
 		}) {
 			continue
 		}
@@ -92,13 +92,17 @@ func (api *API) skippedPaths() (all []neighbor) {
 	return all
 }
 
-// claimed returns the place of an argument whose slashes make an escaped path, below the base, one of a neighbor; -1 if there is none.
+// claimed returns the place of an argument whose value makes an escaped path, below the base, one of a neighbor; -1 if there is none.
+// An empty value must not lead to any path of the document.
 // Slashes that are sent as they are must not lead to a more specific path with the same method. Slashes that are sent as "%2F" by inference
 // must not lead to any path of the document, or below one of those that the operation is apart from, if they are decoded on their way.
 func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
 	for _, v := range o.variables {
 		if v < 0 {
 			continue
+		}
+		if o.emptied(path, values, v) {
+			return v
 		}
 		a := &o.arguments[v]
 		raw := a.encoder.Spans() && bytes.ContainsAny(values[v], `/\`) // a slash may be written as an escape of JSON
@@ -147,4 +151,21 @@ func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 	apart := *o
 	apart.apart = from
 	return &apart
+}
+
+// emptied reports whether the values of an operation leave its path that of another one: the last is "", and the document describes the
+// rest of the path with other names or below another base.
+func (o *Operation) emptied(path []byte, values [][]byte, place int) bool {
+	if !o.arguments[place].encoder.TakesEmpty() || string(values[place]) != `""` {
+		return false
+	}
+	for i := range o.neighbors {
+		n := &o.neighbors[i]
+		for template := range n.templates(func(*neighbor) bool { return true }) {
+			if _, matches := template.Match(n.base + string(path)); matches {
+				return true
+			}
+		}
+	}
+	return false
 }

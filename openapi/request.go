@@ -374,7 +374,11 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 	end := len(text)
 	if b.o.neighbors != nil && b.faults == nil {
 		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
-			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: "its slashes lead to the path of another operation; call that one, or give another value"})
+			reason := "its slashes lead to the path of another operation; call that one, or give another value"
+			if string(b.values[place]) == `""` {
+				reason = "without a value the path is that of another operation; call that one, or give a value"
+			}
+			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: reason})
 		}
 	}
 	text = b.appendQuery(text)

@@ -104,7 +104,7 @@ func (a *Assessment) request(s *subject) *Request {
 				wanted["example"] = f.message
 			}
 		case DescriptionLong, ToolName, ArgumentUntyped, ArgumentsMany, BodyUntyped, ExampleInvalid, HeaderNoise, PagingMissing,
-			FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, Skipped: // neither a text nor an example
+			FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, PathOneSegment, PathRootMissing, TypeDoubtful, Skipped: // neither a text nor an example
 		}
 	}
 	if len(arguments) > 0 {
