@@ -160,7 +160,7 @@ func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
 // Exchanges reports whether calls of the API may need the token of their caller, for a token exchange.
 func (a *API) Exchanges() bool {
 	_, all := a.AllCredentials()
-	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type.NeedsCaller() })
 }
 
 // PassesCredential reports whether callers send their own credential for the service.

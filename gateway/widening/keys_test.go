@@ -74,6 +74,30 @@ apis:
         subject_token_type: "urn:ietf:params:oauth:token-type:jwt"
         requested_token_type: "urn:ietf:params:oauth:token-type:jwt"
         accept_audiences: [b]
+      behalf:
+        type: on_behalf_of
+        token_url: https://as.example.com/token
+        issuer: https://idp.example.com/realms/main
+        client_id: gateway
+        client_secret: secret
+        scopes: [s]
+      session:
+        type: login
+        username: gateway
+        password: secret
+        in: header
+        name: X-Auth
+        login: {url: /login, method: PUT, json: {user: "{{username}}", pass: "{{password}}"}, token_pointer: /token, scheme: Token}
+      form:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, form: {user: "{{username}}", pass: "{{password}}"}, token_cookie: sid}
+      header:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, token_header: X-Auth-Token}
       assertion:
         type: jwt_assertion
         token_url: https://as.example.com/token
