@@ -19,8 +19,8 @@ import (
 // request (RFC 7616). The last challenge is used for all further requests, each with a count of its
 // own, until the service sends another one.
 type digest struct {
-	endpoint           string // host and port, for errors
-	username, password staticCredential
+	endpoint string // host and port, for errors
+	account  account
 
 	mu        sync.Mutex
 	current   *digestSession // nil before the first challenge
@@ -80,11 +80,15 @@ func (a digestAlgorithm) sum(parts ...string) string {
 }
 
 func newDigest(o Options) (*digest, error) {
-	d := &digest{username: plainSecret("username", o.Username), password: plainSecret("password", o.Password)}
+	d := &digest{account: account{o.Username, o.Password}}
 	if o.Origin != nil {
 		d.endpoint = o.Origin.Host
 	}
-	return d, checkLogin(&d.username, &d.password)
+	username, _, err := d.account.read()
+	if strings.Contains(username, ":") { // section 3.4.2: it separates the name from the realm
+		err = errors.Join(err, errors.New("credential: username holds a colon"))
+	}
+	return d, err
 }
 
 // apply returns a copy of req with the digest, and the nonce of the digest. Before the first
@@ -296,17 +300,8 @@ func (d *digest) answer(req *http.Request, s *digestSession, nonce string, count
 // secrets returns the user name and the password in the encoding of the challenge (section 4): UTF-8
 // if it says so, otherwise ISO-8859-1, which older services expect.
 func (d *digest) secrets(s *digestSession) (username, password string, err error) {
-	user, err := d.username.render()
-	if err != nil {
-		return "", "", err
-	}
-	pass, err := d.password.render()
-	if err != nil {
-		return "", "", err
-	}
-	username, password = user.text, pass.text
-	if s.utf8 {
-		return username, password, nil
+	if username, password, err = d.account.read(); err != nil || s.utf8 {
+		return username, password, err
 	}
 	for _, text := range []*string{&username, &password} {
 		latin := make([]byte, 0, len(*text))

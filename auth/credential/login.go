@@ -53,11 +53,11 @@ type Login struct {
 // login obtains tokens by a request to the service itself. All callers share one token.
 type login struct {
 	Login
-	endpoint           string // host and port, for errors
-	at                 field
-	username, password staticCredential // one secret each, for its checks
-	now                func() time.Time
-	shared             tokenSource
+	account  account
+	endpoint string // host and port, for errors
+	at       field
+	now      func() time.Time
+	shared   tokenSource
 }
 
 // newLogin returns a login, or all problems with its options.
@@ -65,12 +65,12 @@ func newLogin(o Options) (*login, error) {
 	if o.Login == nil {
 		return nil, errors.New("credential: the request of the login is missing")
 	}
-	l := &login{Login: *o.Login, at: field{cmp.Or(o.In, Header), o.Name}, now: clock(o.Now)}
+	l := &login{Login: *o.Login, account: account{o.Username, o.Password}, at: field{cmp.Or(o.In, Header), o.Name}, now: clock(o.Now)}
 	if l.at.location == Header {
 		l.at.name = http.CanonicalHeaderKey(cmp.Or(l.at.name, "Authorization"))
 	}
-	l.username, l.password = plainSecret("username", o.Username), plainSecret("password", o.Password)
-	problems := []error{l.connect(o.Origin), checkName(l.at.location, l.at.name), checkLogin(&l.username, &l.password)}
+	_, _, err := l.account.read()
+	problems := []error{l.connect(o.Origin), checkName(l.at.location, l.at.name), err}
 	places := 0
 	for _, place := range []string{l.TokenPointer, l.TokenHeader, l.TokenCookie} {
 		if place != "" {
@@ -86,27 +86,34 @@ func newLogin(o Options) (*login, error) {
 	return l, errors.Join(problems...)
 }
 
-// plainSecret returns a secret that is used as it is.
-func plainSecret(name string, read Secret) staticCredential {
-	return staticCredential{secrets: []secret{{name, read}}, format: func(v []string) (string, error) {
-		if hasControl(v[0]) {
-			return "", fmt.Errorf("credential: %s holds a control character", name)
-		}
-		return v[0], nil
-	}}
-}
+// account is a user name with its password. It keeps neither of them.
+type account struct{ username, password Secret }
 
-// checkLogin reads a user name and a password once.
-func checkLogin(username, password *staticCredential) error {
+// read returns the current user name and password.
+func (a account) read() (username, password string, err error) {
+	parts := []struct {
+		name string
+		from Secret
+		to   *string
+	}{{"username", a.username, &username}, {"password", a.password, &password}}
 	var problems []error
-	for _, s := range []*staticCredential{username, password} {
-		if s.secrets[0].read == nil {
-			problems = append(problems, fmt.Errorf("credential: %s is missing", s.secrets[0].name))
-		} else if _, err := s.render(); err != nil {
-			problems = append(problems, err)
+	for _, p := range parts {
+		if p.from == nil {
+			problems = append(problems, fmt.Errorf("credential: %s is missing", p.name))
+			continue
+		}
+		v, err := p.from()
+		*p.to = strings.TrimRight(v, "\r\n")
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Errorf("credential: read %s: %w", p.name, err))
+		case *p.to == "" && p.to == &username:
+			problems = append(problems, errors.New("credential: username is empty"))
+		case hasControl(*p.to):
+			problems = append(problems, fmt.Errorf("credential: %s holds a control character", p.name))
 		}
 	}
-	return errors.Join(problems...)
+	return username, password, errors.Join(problems...)
 }
 
 // connect checks that the password goes to the service alone, or to a server that is named with a
@@ -210,17 +217,13 @@ func (l loginFetcher) fetch(ctx context.Context, _ string, limit time.Duration) 
 
 // request returns the request with the current secrets.
 func (l *login) request(ctx context.Context) (*http.Request, error) {
-	username, err := l.username.render()
-	if err != nil {
-		return nil, err
-	}
-	password, err := l.password.render()
+	username, password, err := l.account.read()
 	if err != nil {
 		return nil, err
 	}
 	var body io.Reader
 	if l.Body != nil {
-		body = bytes.NewReader(l.Body(username.text, password.text))
+		body = bytes.NewReader(l.Body(username, password))
 	}
 	req, err := http.NewRequestWithContext(ctx, l.Method, l.URL.String(), body)
 	if err != nil {

@@ -87,7 +87,9 @@ func (*onBehalf) refused(e *TokenError, body []byte) {
 		Codes    []int  `json:"error_codes"`
 		Suberror string `json:"suberror"`
 	}
-	_ = json.Unmarshal(body, &answer) // without the numbers the error code decides
+	if json.Unmarshal(body, &answer) != nil {
+		answer.Codes = nil // the error code decides
+	}
 	failure, advice := Refused, ""
 	switch e.Code {
 	case "invalid_grant", "invalid_token":
