@@ -122,7 +122,9 @@ func TestLogin(t *testing.T) {
 // half a minute, because services lock accounts.
 func TestLoginInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &loginService{login: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":{"token":"never","seconds":100}}`) }}
+		s := &loginService{login: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"data":{"token":"never","seconds":100}}`)
+		}}
 		rt := mustNew(t, loginOptions())(s)
 		for range 5 {
 			if status, err := send(t.Context(), t, rt, "GET", resource, nil); status != 401 || err != nil {
@@ -165,17 +167,21 @@ func TestLoginPlaces(t *testing.T) {
 		want   string // the header of the call
 		err    string
 	}{
-		"pointer":          {func(*Options) {}, json(`{"data":{"token":"t","seconds":"60"}}`), "Authorization", "Bearer t", ""},
-		"no token":         {func(*Options) {}, json(`{"data":{"token":null,"seconds":1}}`), "", "", `the answer has no text at "/data/token"`},
-		"no lifetime":      {func(*Options) {}, json(`{"data":{"token":"t","seconds":"soon"}}`), "", "", `the answer has no number of seconds at "/data/seconds"`},
-		"no JSON":          {func(*Options) {}, json(`<html>`), "", "", "the answer is not JSON"},
-		"ended":            {func(*Options) {}, json(`{"data":{"token":"t","seconds":0}}`), "", "", "the token has ended already"},
-		"bad token":        {func(*Options) {}, json(`{"data":{"token":"t\r\nX: y","seconds":60}}`), "", "", "the token holds a character that can't be sent"},
-		"long":             {func(*Options) {}, json(`{"data":{"token":"t","seconds":60}}` + strings.Repeat(" ", 64<<10)), "", "", "the answer is longer than 64 KiB"},
-		"redirect":         {func(*Options) {}, cookie(302), "", "", "it redirects, and that is not followed"},
-		"down":             {func(*Options) {}, json(""), "", "", "the answer is not JSON"},
-		"header":           {func(o *Options) { o.Login.TokenPointer, o.Login.LifetimePointer, o.Login.TokenHeader = "", "", "X-Auth" }, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Auth", "h") }, "Authorization", "Bearer h", ""},
-		"missing header":   {func(o *Options) { o.Login.TokenPointer, o.Login.LifetimePointer, o.Login.TokenHeader = "", "", "X-Auth" }, json(""), "", "", `the answer has no header "X-Auth"`},
+		"pointer":     {func(*Options) {}, json(`{"data":{"token":"t","seconds":"60"}}`), "Authorization", "Bearer t", ""},
+		"no token":    {func(*Options) {}, json(`{"data":{"token":null,"seconds":1}}`), "", "", `the answer has no text at "/data/token"`},
+		"no lifetime": {func(*Options) {}, json(`{"data":{"token":"t","seconds":"soon"}}`), "", "", `the answer has no number of seconds at "/data/seconds"`},
+		"no JSON":     {func(*Options) {}, json(`<html>`), "", "", "the answer is not JSON"},
+		"ended":       {func(*Options) {}, json(`{"data":{"token":"t","seconds":0}}`), "", "", "the token has ended already"},
+		"bad token":   {func(*Options) {}, json(`{"data":{"token":"t\r\nX: y","seconds":60}}`), "", "", "the token holds a character that can't be sent"},
+		"long":        {func(*Options) {}, json(`{"data":{"token":"t","seconds":60}}` + strings.Repeat(" ", 64<<10)), "", "", "the answer is longer than 64 KiB"},
+		"redirect":    {func(*Options) {}, cookie(302), "", "", "it redirects, and that is not followed"},
+		"down":        {func(*Options) {}, json(""), "", "", "the answer is not JSON"},
+		"header": {func(o *Options) {
+			o.Login.TokenPointer, o.Login.LifetimePointer, o.Login.TokenHeader = "", "", "X-Auth"
+		}, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Auth", "h") }, "Authorization", "Bearer h", ""},
+		"missing header": {func(o *Options) {
+			o.Login.TokenPointer, o.Login.LifetimePointer, o.Login.TokenHeader = "", "", "X-Auth"
+		}, json(""), "", "", `the answer has no header "X-Auth"`},
 		"own header":       {func(o *Options) { o.Name, o.Login.Scheme = "x-auth-token", "" }, json(`{"data":{"token":"t","seconds":60}}`), "X-Auth-Token", "t", ""},
 		"token as cookie":  {func(o *Options) { o.In, o.Name, o.Login.Scheme = Cookie, "sid", "" }, json(`{"data":{"token":"t","seconds":60}}`), "Cookie", "sid=t", ""},
 		"bad cookie value": {func(o *Options) { o.In, o.Name, o.Login.Scheme = Cookie, "sid", "" }, json(`{"data":{"token":"t;u","seconds":60}}`), "", "", "the token holds a character that can't be sent"},

@@ -272,10 +272,11 @@ var knownRules = []string{"any", "section", "each", "known", "grants", "restrict
 
 // hasNoForm reports whether equal values of a type can't be told from others.
 func hasNoForm(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+	hasText := func() bool { return t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) }
+	for !hasText() && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Struct && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && t != reflect.TypeFor[config.APIDefaults]()
+	return t.Kind() == reflect.Struct && !hasText() && t != reflect.TypeFor[config.APIDefaults]()
 }
 
 // walk takes away each value, or turns on what is off, one at a time, and sees whether the summary is another then.
