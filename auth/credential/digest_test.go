@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 // TestDigestExamples are the examples of RFC 7616 section 3.9; the second with the value of erratum 4897.
@@ -160,7 +162,7 @@ func TestDigest(t *testing.T) {
 			for range 30 {
 				wg.Go(call)
 			}
-			wg.Wait()
+			timebox.Done(t, wg.Wait)
 			if len(s.hits) != 33 {
 				t.Errorf("%s %s: %d requests", algorithm, qop, len(s.hits))
 			}

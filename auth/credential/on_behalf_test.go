@@ -42,7 +42,12 @@ func TestOnBehalf(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			form := <-e.forms
+			var form url.Values
+			select {
+			case form = <-e.forms:
+			default:
+				t.Fatal("no token request")
+			}
 			for _, name := range []string{"client_id", "client_secret", "basic"} {
 				form.Del(name)
 			}

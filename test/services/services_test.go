@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway"
 	"drawbridge/test/gatewaytest"
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -74,7 +75,7 @@ func call(t *testing.T, g *gateway.Gateway, tool string, times int, want string)
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 }
 
 // TestLogin: Node-RED ends sessions after twelve seconds. One API is told the lifetime and logs in before, the other one learns of it by
