@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/test/timebox"
 )
 
 const gatewayAudience = "https://mcp.example.com/mcp"
@@ -42,12 +43,7 @@ func TestOnBehalf(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var form url.Values
-			select {
-			case form = <-e.forms:
-			default:
-				t.Fatal("no token request")
-			}
+			form := timebox.Receive(t, e.forms)
 			for _, name := range []string{"client_id", "client_secret", "basic"} {
 				form.Del(name)
 			}
