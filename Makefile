@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -250,6 +250,10 @@ auth-e2e: ## official clients log in at oidc-provider and at the demo's server (
 .PHONY: keycloak-e2e
 keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official TypeScript clients, as a table; installs Java and Keycloak
 	test/authe2e/keycloak
+
+.PHONY: services-e2e
+services-e2e: ## calls of Node-RED, which has a login, and of Apache httpd with digests; installs both
+	test/services/run
 
 .PHONY: proxy-e2e
 proxy-e2e: ## the gateway behind nginx with deploy/nginx; installs nginx by apt-get

@@ -36,7 +36,7 @@ type API struct {
 	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
 	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name an origin that allow_servers lists"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
-	// document's URL, and can't be a token_exchange.
+	// document's URL, and can't be token_exchange or on_behalf_of.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API" access:"none: it is sent to the document's origin only"`
 	// Request headers of the caller that are passed on, at most 32. Arguments of these names are removed. A mapping
 	// with from and to passes on the caller's own credential for the service.
@@ -160,7 +160,7 @@ func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
 // Exchanges reports whether calls of the API may need the token of their caller, for a token exchange.
 func (a *API) Exchanges() bool {
 	_, all := a.AllCredentials()
-	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type.NeedsCaller() })
 }
 
 // PassesCredential reports whether callers send their own credential for the service.
@@ -202,7 +202,7 @@ func (a *API) Personal() string {
 	case a.Identity != nil:
 		return "identity"
 	case a.Exchanges():
-		return "a credential of type token_exchange"
+		return "a credential with the caller's token"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
 	}

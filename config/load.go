@@ -202,7 +202,7 @@ func (l *loader) deriveAPI(cfg *Config, key string, api *API) {
 	}
 	_, credentials := api.AllCredentials()
 	for _, c := range credentials {
-		c.derive()
+		c.derive(cfg.Auth)
 	}
 }
 
@@ -217,7 +217,7 @@ func (l *loader) deriveProvider(cfg *Config, key string, d *Discovery) {
 	for i := range sent { // copies, with the same credentials
 		_, credentials := sent[i].AllCredentials()
 		for _, c := range credentials {
-			c.derive()
+			c.derive(cfg.Auth)
 		}
 	}
 }

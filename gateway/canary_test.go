@@ -146,6 +146,8 @@ apis:
   - {name: lonely, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, client_id: gw, client_secret: "${CLIENT}", token_url: "http://127.0.0.1:1/?key=${CLIENT}"}}
   - {name: bearer, spec: "$SPECS/good.yaml?key=${SPEC}", base_url: $BASE, credential: {type: bearer, token: "${BEARER}"}}
   - {name: basic, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: basic, username: u, password: "${BASIC}"}}
+  - {name: login, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: login, username: u, password: "${BASIC}", login: {url: /login, token_pointer: /token}}}
+  - {name: digest, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: digest, username: u, password: "${BASIC}"}}
   - {name: header, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: header, name: X-Key, value: "${HEADER}"}}
   - {name: query, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
   - {name: cookie, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: cookie, name: key, value: "${QUERY}"}}

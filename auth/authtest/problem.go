@@ -12,6 +12,7 @@ type problem struct {
 	status      int
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
+	Numbers     []int  `json:"error_codes,omitempty"` // of Entra ID
 	challenge   string // WWW-Authenticate, or empty
 }
 

@@ -62,6 +62,10 @@ type Options struct {
 	// those whose metadata document is on another machine, where this server does not look. Their
 	// redirects go to loopback only, and always need the consent page, which warns of them.
 	UnknownClients bool
+	// Entra makes the token endpoint one of Entra ID: it knows the on-behalf-of flow, for tokens whose
+	// audience is DefaultResource, and no token exchange; it rejects "resource"; its errors have the
+	// numbers of Entra ID (AADSTS…).
+	Entra bool
 	// CodeLife, AccessLife and RefreshLife are the lifetimes of codes, access tokens and refresh
 	// tokens: one minute, ten minutes and a day by default. Rotated refresh tokens keep the expiry
 	// of the first.
@@ -110,6 +114,7 @@ type Server struct {
 	idClaims    map[string]any
 	grants      []string // grant types
 	strangers   bool
+	entra       bool
 	codeLife    time.Duration
 	accessLife  time.Duration
 	refreshLife time.Duration
@@ -180,6 +185,9 @@ func NewServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
+	if s.entra = o.Entra; s.entra {
+		s.grants = []string{grantCode, grantRefresh, grantClient, grantBehalf}
+	}
 	if o.NoRefreshTokens {
 		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
 	}

@@ -84,6 +84,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 	}
 	grants := map[string]func(*tokenRequest) (*response, *problem){
 		grantCode: s.redeemCode, grantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
+		grantBehalf: s.onBehalf,
 	}
 	kind := form.get("grant_type")
 	redeem := grants[kind]
@@ -94,6 +95,11 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 		return nil, newProblem("unsupported_grant_type", "grant_type '%s' is not supported", kind)
 	case !q.client.mayUse(kind):
 		return nil, newProblem(unauthorizedClient, "this client may not use grant_type '%s'", kind)
+	}
+	if s.entra {
+		if p := refuseResource(form); p != nil {
+			return nil, p
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -132,7 +132,7 @@ const noCallerForClaim = "The request of this tool has values from claims of the
 // no caller in the sense of a token exchange.
 func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
 	if e.Failure == credential.NoCaller && caller == nil {
-		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
+		return "The credential of the API is of type " + e.Kind.String() + ": the service gets a token for that of the caller, and a call" +
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
 	}
 	return e.ToolMessage()

@@ -25,7 +25,7 @@ func newCredentialOwner(s *source.Source, op *openapi.Operation) (o credentialOw
 	add := func(one *config.Credential) {
 		switch {
 		case one == nil:
-		case one.Type == config.CredentialTokenExchange:
+		case one.Type.NeedsCaller():
 			o.exchanged = true
 		default:
 			o.gateway = true

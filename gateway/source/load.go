@@ -44,7 +44,7 @@ func (l *loader) load(ctx context.Context, previous *fetch.Stamp, keepText bool)
 	case spec != nil || own != nil && own.Unset():
 		err = fmt.Errorf("%w (its value is not set here)", err)
 	default:
-		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
+		err = fmt.Errorf("%w of its own, spec_credential: that of type %s needs a caller, and a document is fetched for nobody", err, own.Type)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -74,6 +74,30 @@ apis:
         subject_token_type: "urn:ietf:params:oauth:token-type:jwt"
         requested_token_type: "urn:ietf:params:oauth:token-type:jwt"
         accept_audiences: [b]
+      behalf:
+        type: on_behalf_of
+        token_url: https://as.example.com/token
+        issuer: https://idp.example.com/realms/main
+        client_id: gateway
+        client_secret: secret
+        scopes: [s]
+      session:
+        type: login
+        username: gateway
+        password: secret
+        in: header
+        name: X-Auth
+        login: {url: /login, method: PUT, json: {user: "{{username}}", pass: "{{password}}"}, token_pointer: /token, scheme: Token}
+      form:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, form: {user: "{{username}}", pass: "{{password}}"}, token_cookie: sid}
+      header:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, token_header: X-Auth-Token}
       assertion:
         type: jwt_assertion
         token_url: https://as.example.com/token
@@ -248,10 +272,11 @@ var knownRules = []string{"any", "section", "each", "known", "grants", "restrict
 
 // hasNoForm reports whether equal values of a type can't be told from others.
 func hasNoForm(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+	hasText := func() bool { return t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) }
+	for !hasText() && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Struct && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && t != reflect.TypeFor[config.APIDefaults]()
+	return t.Kind() == reflect.Struct && !hasText() && t != reflect.TypeFor[config.APIDefaults]()
 }
 
 // walk takes away each value, or turns on what is off, one at a time, and sees whether the summary is another then.

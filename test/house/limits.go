@@ -15,7 +15,8 @@ const (
 // look at what joins the files, and to raise the limit if they belong together: files are not cut or merged for its sake.
 var largestSets = map[string]int{
 	"auth":             19,
-	"auth/authtest":    17,
+	"auth/authtest":    18,
+	"auth/credential":  18,
 	"gateway/call":     26,
 	"gateway/console":  16,
 	"gateway/mcp":      31,
