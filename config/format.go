@@ -13,6 +13,7 @@ var formats = map[string]func(text string) error{
 	"api-name":         checkAPIName,
 	"claim":            checkClaim,
 	"dropped-argument": checkDropped,
+	"issuer":           checkIssuer,
 	"job-source":       checkJobSource,
 	"role-claim":       func(name string) error { return checkClaimAs(name, "/realm_access/roles") },
 	"scope":            checkScope,

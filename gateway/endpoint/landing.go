@@ -67,7 +67,7 @@ func (s *Server) endpointURL(r *http.Request) string {
 }
 
 // requiresToken reports whether clients need a token, which the metadata says to everybody as well.
-func requiresToken(c *config.Config) bool { return c.Auth != nil && len(c.Auth.Issuers) > 0 }
+func requiresToken(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
 
 // acceptsHTML reports whether an Accept header names text/html, as those of browsers do. MCP clients and "*/*" don't.
 func acceptsHTML(accept []string) bool {
