@@ -22,6 +22,12 @@ type Auth struct {
 	DPoPNonce bool `yaml:"dpop_nonce" default:"false" access:"restricts"`
 }
 
+// HasIssuers reports whether callers may have tokens. The receiver may be nil.
+func (a *Auth) HasIssuers() bool { return a != nil && len(a.Issuers) > 0 }
+
+// HasKeys reports whether callers may have keys. The receiver may be nil.
+func (a *Auth) HasKeys() bool { return a != nil && len(a.Keys) > 0 }
+
 // Issuer is an authorization server whose access tokens are accepted: JWTs (RFC 9068), or opaque ones that it is asked
 // about (RFC 7662).
 type Issuer struct {

@@ -42,24 +42,6 @@ func (a *Auth) validate(c cursor) {
 // admits reports whether there are callers with tokens or keys.
 func (a *Auth) admits() bool { return len(a.Issuers)+len(a.Keys) > 0 }
 
-// validateKeys checks that no two entries have the same name or hash.
-func (a *Auth) validateKeys(c cursor) {
-	names, hashes := map[string]int{}, map[KeyHash]int{}
-	for i := range a.Keys {
-		k, at := &a.Keys[i], c.item("keys", i)
-		if other, taken := names[k.Name]; taken && c.ok(at+".name") {
-			c.errorf(at+".name", "is that of auth.keys[%d]; two keys of one name are two hashes of one entry", other)
-		}
-		names[k.Name] = i
-		for j, hash := range k.Hash {
-			if other, taken := hashes[hash]; taken && other != i && hash != "" {
-				c.errorf(c.item(at+".hash", j), "is that of auth.keys[%d]: nothing would tell whose the key is", other)
-			}
-			hashes[hash] = i
-		}
-	}
-}
-
 // hasDPoP reports whether an issuer may have tokens that are bound to a key.
 func (c *Config) hasDPoP() bool {
 	return c.Auth != nil && slices.ContainsFunc(c.Auth.Issuers, func(is Issuer) bool { return is.DPoP != DPoPOff })

@@ -16,7 +16,7 @@ func (m *PrincipalMatch) validate(c cursor) {
 		c.errorf("", "is that of limits.principal_rates[%d], which holds", first)
 	}
 	for i, issuer := range m.Issuer {
-		if at := c.item("issuer", i); c.ok(at) && c.config().Auth != nil && len(c.config().Auth.Issuers) > 0 && !slices.Contains(c.config().Auth.Identifiers(), issuer) {
+		if at := c.item("issuer", i); c.ok(at) && c.config().Auth.HasIssuers() && !slices.Contains(c.config().Auth.Identifiers(), issuer) {
 			c.errorf(at, "%s is none of auth.issuers", quote(issuer))
 		}
 	}

@@ -78,7 +78,7 @@ func TestWider(t *testing.T) {
 		{"no expiry", "expires: 2127-06-30, ", "", "it is accepted for longer"},
 		{"an earlier expiry", "2127-06-30", "2127-06-29", ""},
 		{"an expiry", `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}`, `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", expires: 2127-06-30}`, ""},
-		{"more addresses", "[10.0.0.0/16]}", "[10.0.0.0/16, 192.0.2.7]}", `of "ci", it is accepted from 192.0.2.7`},
+		{"more addresses", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/16, 192.0.2.7]", `of "ci", it is accepted from 192.0.2.7`},
 		{"a wider network", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/8]", "it is accepted from 10.0.0.0/8"},
 		{"a narrower network", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/24]", ""},
 		{"all addresses", ", addresses: [10.0.0.0/16]", "", "it is accepted from all addresses"},
