@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 )
@@ -73,84 +72,4 @@ type APIKey struct {
 	// Addresses are the networks from which the key is accepted; empty for all. A request whose address is unknown is rejected,
 	// see [Options.ClientAddress].
 	Addresses []netip.Prefix
-}
-
-// apiKey is a key that the guard accepts.
-type apiKey struct {
-	principal *Principal // the same for all requests
-	addresses []netip.Prefix
-}
-
-// addAPIKeys makes the keys of a guard.
-func (g *Guard) addAPIKeys(keys []APIKey, problem func(format string, args ...any)) {
-	if len(keys) == 0 {
-		return
-	}
-	g.apiKeys = make(map[[sha256.Size]byte]*apiKey, len(keys))
-	for _, k := range keys {
-		p := &Principal{
-			Subject: k.Principal, ClientID: k.Name, Scopes: slices.Clone(k.Scopes), Groups: slices.Clone(k.Groups), Expiry: k.Expiry,
-			Credential: CredentialAPIKey, id: identify("", k.Principal, k.Name),
-		}
-		g.assignGroup(p, nil)
-		for _, hash := range k.Hashes {
-			if hash == ([sha256.Size]byte{}) { // stands for a secret that a check does without
-				continue
-			}
-			if g.apiKeys[hash] != nil {
-				problem("key %q has the hash of key %q", k.Name, g.apiKeys[hash].principal.ClientID)
-			}
-			g.apiKeys[hash] = &apiKey{principal: p, addresses: k.Addresses}
-		}
-	}
-}
-
-// authenticateKey finds the caller of a key. A key that is not accepted is charged to its address like an invalid token.
-func (g *Guard) authenticateKey(c credential, now time.Time) (*Principal, error) {
-	k, err := g.acceptedKey(c, now)
-	if err == nil {
-		return k.principal, nil
-	}
-	if _, tooMany := g.badTokens.charge(c.request, now); tooMany != nil {
-		return nil, tooMany
-	}
-	return nil, err
-}
-
-// acceptedKey returns the key of a request. A lookup by the hash need not take constant time: its duration depends on bits of the
-// hash of the text that was sent, which say nothing about a key with another hash.
-func (g *Guard) acceptedKey(c credential, now time.Time) (*apiKey, error) {
-	var buf [64]byte
-	k := g.apiKeys[sha256.Sum256(append(buf[:0], c.token...))]
-	switch {
-	case !isAPIKey(c.token):
-		return nil, reject("not an API key")
-	case c.dpop:
-		return nil, reject("API key with a proof")
-	case k != nil && k.isExpired(now):
-		return nil, &rejection{outcome: expiredToken, reason: "API key expired"}
-	case k != nil && !k.allows(g, c):
-		return nil, reject("API key from another address")
-	case k != nil:
-		return k, nil
-	case !isWholeAPIKey(c.token):
-		return nil, reject("malformed API key")
-	}
-	return nil, reject("unknown API key")
-}
-
-func (k *apiKey) isExpired(now time.Time) bool {
-	return !k.principal.Expiry.IsZero() && !now.Before(k.principal.Expiry)
-}
-
-// allows reports whether the key may be used from the address of the request. Without a request, as in [Guard.Explain], it may.
-func (k *apiKey) allows(g *Guard, c credential) bool {
-	if len(k.addresses) == 0 || c.request == nil {
-		return true
-	}
-	if g.clientAddress == nil {
-		return false
-	}
-	address, ok := g.clientAddress(c.request)
-	return ok && slices.ContainsFunc(k.addresses, func(n netip.Prefix) bool { return n.Contains(address) })
 }

@@ -86,8 +86,11 @@ func newChallenges(accepted, metadata string, scopes []string, p *proofVerifier)
 	}
 	c.tail = strings.Join(parameters, ", ")
 	header := "the Authorization header"
-	if accepted != "access token" {
-		header = "the header Authorization (Bearer) or, for a key, " + APIKeyHeader
+	switch accepted {
+	case "API key":
+		header = "the header Authorization (Bearer) or " + APIKeyHeader
+	case "access token or API key":
+		header = "the header Authorization (Bearer), or a key in " + APIKeyHeader
 	}
 	bearer := true
 	if p != nil {

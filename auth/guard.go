@@ -291,6 +291,36 @@ func addIssuers(g *Guard, o Options, problem func(format string, args ...any)) {
 	}
 }
 
+// apiKey is a key that the guard accepts.
+type apiKey struct {
+	principal *Principal // the same for all requests
+	addresses []netip.Prefix
+}
+
+// addAPIKeys makes the keys of a guard.
+func (g *Guard) addAPIKeys(keys []APIKey, problem func(format string, args ...any)) {
+	if len(keys) == 0 {
+		return
+	}
+	g.apiKeys = make(map[[sha256.Size]byte]*apiKey, len(keys))
+	for _, k := range keys {
+		p := &Principal{
+			Subject: k.Principal, ClientID: k.Name, Scopes: slices.Clone(k.Scopes), Groups: slices.Clone(k.Groups), Expiry: k.Expiry,
+			Credential: CredentialAPIKey, id: identify("", k.Principal, k.Name),
+		}
+		g.assignGroup(p, nil)
+		for _, hash := range k.Hashes {
+			if hash == ([sha256.Size]byte{}) { // stands for a secret that a check does without
+				continue
+			}
+			if g.apiKeys[hash] != nil {
+				problem("key %q has the hash of key %q", k.Name, g.apiKeys[hash].principal.ClientID)
+			}
+			g.apiKeys[hash] = &apiKey{principal: p, addresses: k.Addresses}
+		}
+	}
+}
+
 // parseResource checks a resource identifier: an absolute URL without fragment (RFC 8707 section
 // 2), user and query.
 func parseResource(s string) (*url.URL, error) {

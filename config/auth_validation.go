@@ -80,6 +80,24 @@ func (is *Issuer) validate(c cursor) {
 	}
 }
 
+// validateTemplate checks that an issuer is a template if it has directories, and else none.
+func (is *Issuer) validateTemplate(c cursor) {
+	issuer := is.Issuer.String()
+	before, after, isTemplate := strings.Cut(issuer, directoryPlaceholder)
+	switch {
+	case c.given("directories") && !isTemplate:
+		c.errorf("directories", "need %s in issuer, such as https://login.microsoftonline.com/%[1]s/v2.0", directoryPlaceholder)
+	case c.given("directories") && is.Opaque():
+		c.errorf("directories", "can't stand with opaque tokens, which the issuer is asked about")
+	case c.given("directories"):
+		c.check("issuer", checkIssuer(before+after))
+	case isTemplate:
+		c.errorf("issuer", "has the placeholder %s, which no token has in iss; list the ids of the directories in directories, or write the id of the one directory", quote(directoryPlaceholder))
+	default:
+		c.check("issuer", checkIssuer(issuer))
+	}
+}
+
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }

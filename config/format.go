@@ -40,6 +40,17 @@ func checkClaimAs(name, example string) error {
 	return nil
 }
 
+// issuerPlaceholder finds what documentation writes in place of a value: {tenant}, <tenant> or *, which no token has.
+var issuerPlaceholder = regexp.MustCompile(`\{[^{}/]*\}?|<[^<>/]*>?|\*|(?i:%7b[^/]*|%3c[^/]*)`)
+
+// checkIssuer refuses an issuer with a placeholder: it is compared with iss exactly.
+func checkIssuer(issuer string) error {
+	if p := issuerPlaceholder.FindString(issuer); p != "" {
+		return fmt.Errorf("has the placeholder %s, which no token has in iss; write the value that it stands for", quote(p))
+	}
+	return nil
+}
+
 // checkScope refuses what is not a scope-token (RFC 6749, 3.3).
 func checkScope(s string) error {
 	for _, c := range []byte(s) {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -45,33 +44,4 @@ func (a *Auth) Identifiers() (all []string) {
 		all = append(all, a.Issuers[i].Identifiers()...)
 	}
 	return all
-}
-
-// issuerPlaceholder finds what documentation writes in place of a value: {tenant}, <tenant> or *, which no token has.
-var issuerPlaceholder = regexp.MustCompile(`\{[^{}/]*\}?|<[^<>/]*>?|\*|(?i:%7b[^/]*|%3c[^/]*)`)
-
-// checkIssuer refuses an issuer with a placeholder: it is compared with iss exactly.
-func checkIssuer(issuer string) error {
-	if p := issuerPlaceholder.FindString(issuer); p != "" {
-		return fmt.Errorf("has the placeholder %s, which no token has in iss; write the value that it stands for", quote(p))
-	}
-	return nil
-}
-
-// validateTemplate checks that an issuer is a template if it has directories, and else none.
-func (is *Issuer) validateTemplate(c cursor) {
-	issuer := is.Issuer.String()
-	before, after, isTemplate := strings.Cut(issuer, directoryPlaceholder)
-	switch {
-	case c.given("directories") && !isTemplate:
-		c.errorf("directories", "need %s in issuer, such as https://login.microsoftonline.com/%[1]s/v2.0", directoryPlaceholder)
-	case c.given("directories") && is.Opaque():
-		c.errorf("directories", "can't stand with opaque tokens, which the issuer is asked about")
-	case c.given("directories"):
-		c.check("issuer", checkIssuer(before+after))
-	case isTemplate:
-		c.errorf("issuer", "has the placeholder %s, which no token has in iss; list the ids of the directories in directories, or write the id of the one directory", quote(directoryPlaceholder))
-	default:
-		c.check("issuer", checkIssuer(issuer))
-	}
 }
