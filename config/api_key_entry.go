@@ -8,9 +8,8 @@ func ParseAPIKey(entry []byte) (*APIKey, Problems) {
 	l := &loader{verbatim: true, rootType: reflect.TypeFor[APIKey]()}
 	var k APIKey
 	if node := l.parse(entry); node != nil {
-		if l.structure(node, reflect.ValueOf(&k).Elem(), ""); len(l.failed) == 0 {
-			l.walk(&k, "", &Config{})
-		}
+		l.structure(node, reflect.ValueOf(&k).Elem(), "")
+		l.walk(&k, "", &Config{})
 	}
 	problems := l.renamed("", "")
 	if problems.Err() != nil {
