@@ -320,6 +320,8 @@ func schemaOf(t reflect.Type, f field) object {
 	switch t {
 	case reflect.TypeFor[Duration]():
 		return orReference(object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}})
+	case reflect.TypeFor[Instant]():
+		return orReference(object{{"type", "string"}, {"pattern", `^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9:]+))?$`}})
 	case reflect.TypeFor[JSON]():
 		return object{{"type", "object"}}
 	case reflect.TypeFor[Frequency]():

@@ -123,6 +123,9 @@ func (a *API) validatePassedHeaders(c cursor) {
 		if h.credential {
 			h.validateCredential(c, from, to)
 		}
+		if c.config().Auth.HasKeys() && sameHeader("X-API-Key", h.From) && c.ok(from) {
+			c.errorf(from, "can't be X-API-Key with auth.keys: callers prove themselves to the gateway with it")
+		}
 		switch sent := a.sentIn(h.To); {
 		case !c.ok(to):
 		case !headerToken(h.To):

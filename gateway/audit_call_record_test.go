@@ -24,7 +24,7 @@ func TestAccounts(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"a":1}`))
 	})
-	caller := map[string]any{"issuer": a.I.URL, "subject": "alice", "client": "app", "scopes": []any{"mcp:tools"}}
+	caller := map[string]any{"credential": "jwt", "issuer": a.I.URL, "subject": "alice", "client": "app", "scopes": []any{"mcp:tools"}}
 	tool := func(name, method, path string) map[string]any {
 		return map[string]any{"rpc": "tools/call", "tool": name, "api": "shop", "method": method, "path": path}
 	}

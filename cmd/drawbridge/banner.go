@@ -167,12 +167,14 @@ func (b *banner) console(admin string) string {
 // access says who may call.
 func (b *banner) access() string {
 	switch {
-	case b.c.Auth != nil && len(b.c.Auth.Issuers) > 0:
-		var issuers []string
-		for i := range b.c.Auth.Issuers {
-			issuers = append(issuers, b.c.Auth.Issuers[i].Issuer.String())
+	case b.c.Auth.HasIssuers():
+		text := "callers need a token of " + strings.Join(b.c.Auth.Identifiers(), " or ")
+		if n := len(b.c.Auth.Keys); n > 0 {
+			text += fmt.Sprintf(", or one of %d keys", n)
 		}
-		return "callers need a token of " + strings.Join(issuers, " or ")
+		return text
+	case b.c.Auth.HasKeys():
+		return fmt.Sprintf("callers need one of %d keys (auth.keys)", len(b.c.Auth.Keys))
 	case b.c.Server.Listen.Loopback():
 		return "no token is required; only programs on this machine can connect (auth requires tokens)"
 	}

@@ -25,8 +25,10 @@ type Line struct {
 	Asked int
 	// Parent identifies the call that this one is a step of; "" if it is none.
 	Parent string
-	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
-	// the options.
+	// Credential is the kind of the caller's credential, such as "jwt" or "api_key"; "" without one.
+	Credential string
+	// Issuer, Subject and Client are those of the caller's token or key. Subject is hashed according
+	// to the options.
 	Issuer, Subject, Client string
 	// Scopes are the scopes of the token.
 	Scopes []string
@@ -104,6 +106,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = member(dst, "trace", l.Trace, maxName)
 	dst = member(dst, "call", l.Call, maxName)
 	dst = member(dst, "parent", l.Parent, maxName)
+	dst = member(dst, "credential", l.Credential, maxName)
 	dst = member(dst, "issuer", l.Issuer, maxText)
 	switch {
 	case l.Subject == "" || o.Subject == NoSubject:

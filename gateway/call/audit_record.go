@@ -154,7 +154,7 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 		line.Endpoint = c.Endpoint.Name
 	}
 	if p := c.Caller.Principal; p != nil {
-		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+		line.Credential, line.Issuer, line.Subject, line.Client, line.Scopes = string(p.Credential), p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
 	if c.Trial != nil {
 		line.Operator = c.Trial.Actor

@@ -135,6 +135,10 @@ func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
 		return "The credential of the API is of type " + e.Kind.String() + ": the service gets a token for that of the caller, and a call" +
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
 	}
+	if e.Failure == credential.NoCaller && caller.Credential == auth.CredentialAPIKey {
+		return "The service gets a token for that of the caller, and this caller has an API key, which is neither exchanged nor passed on." +
+			" Nothing was sent to the service. Repeating the call does not help: the tool can only be used with a login."
+	}
 	return e.ToolMessage()
 }
 

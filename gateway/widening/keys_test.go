@@ -44,6 +44,9 @@ auth:
       skew: 1s
       ca_file: tls.crt
     - {issuer: "https://opaque.example.com", tokens: opaque, introspection: {endpoint: "https://opaque.example.com/ask", client_id: gateway, client_secret: secret}}
+    - {issuer: "https://login.example.com/{tenantid}/v2.0", directories: [aaaabbbb-0000-cccc-1111-dddd2222eeee]}
+  keys:
+    - {name: ci, hash: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", principal: p, groups: [g], scopes: [s], expires: 2127-01-01, addresses: [10.0.0.0/8]}
   default_scopes: [read]
   allow_unscoped: true
   implies: {admin: [read]}
@@ -268,7 +271,7 @@ func (k *keys) declare(section reflect.Type) {
 	}
 }
 
-var knownRules = []string{"any", "section", "each", "known", "grants", "restricts", "limit", "subset", "superset", "scopes", "joint", "with auth"}
+var knownRules = []string{"any", "section", "each", "known", "grants", "restricts", "limit", "allows", "subset", "superset", "scopes", "joint", "with auth"}
 
 // hasNoForm reports whether equal values of a type can't be told from others.
 func hasNoForm(t reflect.Type) bool {
