@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"drawbridge/openapi/text"
@@ -14,8 +15,10 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	var were properties
 	var others uint64 // filter of the names that are not properties
 	next := 0         // the property that is expected next: responses mostly keep the documented order
+	begin := i
 	i = s.space(i + 1)
 	if i < len(s.data) && s.data[i] == '}' {
+		s.complete(shape, &were, next, begin)
 		return i + 1, nil
 	}
 	for {
@@ -31,6 +34,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 				}
 				next++
 				if s.data[i] == '}' {
+					s.complete(shape, &were, next, begin)
 					s.names = s.names[:base]
 					return i + 1, nil
 				}
@@ -75,6 +79,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 			return i, err
 		}
 		if s.data[i] == '}' {
+			s.complete(shape, &were, next, begin)
 			s.names = s.names[:base]
 			return i + 1, nil
 		}
@@ -118,6 +123,21 @@ func (p *properties) add(next int) {
 		p.set[i/64] |= 1 << (i % 64)
 	}
 	p.end = max(p.end, next)
+}
+
+// complete records the first required property that an object has not had. The object begins at the offset and is at its end.
+func (s *scanner) complete(shape *Shape, were *properties, next, offset int) {
+	if shape == nil || shape.required == 0 || s.missing != nil {
+		return
+	}
+	had := uint64(1)<<next - 1 // all bits if next is 64 or more
+	if were.begin > 0 || were.end > 0 {
+		were.add(next)
+		had = were.set[0]
+	}
+	if lacks := shape.required &^ had; lacks != 0 {
+		s.missing = &Missing{offset, shape.Properties[bits.TrailingZeros64(lacks)].Name}
+	}
 }
 
 // again records the first member with a duplicate name.
