@@ -10,6 +10,7 @@ import (
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
 	"drawbridge/openapi/jsonschema"
+	"drawbridge/openapi/proof"
 	"drawbridge/openapi/readiness"
 )
 
@@ -17,7 +18,7 @@ import (
 type Assessment struct {
 	*readiness.Assessment
 	// Load loads the document of the assessment with one further overlay, see [readiness.Assessment.Fix].
-	Load readiness.Loader
+	Load proof.Loader
 }
 
 // Assess reads the document of an API again and scores the tools that are made of it, with the settings that the
@@ -42,7 +43,7 @@ func (s *served) Assess(ctx context.Context, api string) (*Assessment, error) {
 	a.Report.ShowFiles(gen.Reports[api].Shown)
 	text := doc.Copy
 	a.Load = func(ctx context.Context, overlay []byte) (*openapi.Document, *openapi.API, error) {
-		return files.ReadWith(ctx, text, fetch.File{Location: readiness.Location, Data: overlay})
+		return files.ReadWith(ctx, text, fetch.File{Location: proof.Location, Data: overlay})
 	}
 	return a, nil
 }
