@@ -30,13 +30,16 @@ type Difference struct {
 
 // Text describes the difference: "content: declared string, refused as object 12 times".
 func (d *Difference) Text() string {
-	times := "once"
-	if d.Count != 1 {
-		times = fmt.Sprintf("%d times", d.Count)
+	if d.Count == 1 {
+		return d.Phrase() + " once"
 	}
-	where := ""
-	if d.Pointer != "" {
-		where = strings.TrimPrefix(d.Pointer, "/") + ": "
+	return fmt.Sprintf("%s %d times", d.Phrase(), d.Count)
+}
+
+// Phrase is Text without how often it occurred.
+func (d *Difference) Phrase() string {
+	if d.Pointer == "" {
+		return d.String()
 	}
-	return where + d.String() + " " + times
+	return strings.TrimPrefix(d.Pointer, "/") + ": " + d.String()
 }
