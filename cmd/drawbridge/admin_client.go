@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"drawbridge/gateway"
 )
@@ -31,6 +32,21 @@ func parseAdminURL(command, raw string) (*adminClient, error) {
 		return nil, fmt.Errorf("%s: --admin must be the http or https URL of an admin listener, such as http://localhost:9090; got %q", command, shownURL(u, raw))
 	}
 	return &adminClient{u}, nil
+}
+
+// adminFlag gives the flag --admin.
+func adminFlag(c *cobra.Command, value *string) {
+	c.Flags().StringVar(value, "admin", "", "`URL` of the admin listener of a running gateway, such as http://localhost:9090")
+}
+
+// shownURL returns a URL for an error, without a password.
+func shownURL(u *url.URL, raw string) string {
+	if u == nil {
+		raw, _, _ = strings.Cut(raw, "?")
+		return raw[:min(len(raw), 100)]
+	}
+	u.RawQuery = ""
+	return u.Redacted()
 }
 
 // get reads a JSON answer.
@@ -91,13 +107,4 @@ func (a *adminClient) drift(ctx context.Context, wanted string) (all []apiDrift,
 		all = append(all, found)
 	}
 	return all, names, nil
-}
-
-// errNoAdmin is the advice if the listener of a configuration does not answer.
-var errNoAdmin = errors.New("if the gateway runs elsewhere, give the URL of its admin listener with --admin")
-
-// adminOf returns the client of the gateway that runs here with a configuration.
-func (p *program) adminOf(location string) *adminClient {
-	listen, _ := p.adminListen(location)
-	return &adminClient{&url.URL{Scheme: "http", Host: strings.TrimSpace(local(listen))}}
 }

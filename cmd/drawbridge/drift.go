@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -58,11 +60,6 @@ Exit codes: 0 on success, 1 if the gateway does not answer or a document can't b
 		return d.run(c, strings.Join(args, ""))
 	})
 	return c
-}
-
-// adminFlag gives the flag --admin.
-func adminFlag(c *cobra.Command, value *string) {
-	c.Flags().StringVar(value, "admin", "", "`URL` of the admin listener of a running gateway, such as http://localhost:9090")
 }
 
 // check checks the flags and arguments.
@@ -219,4 +216,13 @@ func printDrift(out io.Writer, width int, a apiDrift, fix *readiness.DriftFix) e
 		fmt.Fprintf(out, "  and %s at further places, which are not kept\n", count(int(a.Drift.Uncounted), "difference"))
 	}
 	return nil
+}
+
+// errNoAdmin is the advice if the listener of a configuration does not answer.
+var errNoAdmin = errors.New("if the gateway runs elsewhere, give the URL of its admin listener with --admin")
+
+// adminOf returns the client of the gateway that runs here with a configuration.
+func (p *program) adminOf(location string) *adminClient {
+	listen, _ := p.adminListen(location)
+	return &adminClient{&url.URL{Scheme: "http", Host: local(listen)}}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/openapi/drift"
+	"drawbridge/test/timebox"
 )
 
 // newTest returns a recorder whose clock stands still.
@@ -85,7 +86,7 @@ func TestConcurrent(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	timebox.Done(t, all.Wait)
 	if d := r.Report("a"); d.Total != 400 || d.Places != 4 {
 		t.Errorf("%+v", d)
 	}
