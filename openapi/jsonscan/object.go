@@ -18,7 +18,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	begin := i
 	i = s.space(i + 1)
 	if i < len(s.data) && s.data[i] == '}' {
-		s.complete(shape, &were, next, begin)
+		s.complete(shape, 0, begin)
 		return i + 1, nil
 	}
 	for {
@@ -34,7 +34,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 				}
 				next++
 				if s.data[i] == '}' {
-					s.complete(shape, &were, next, begin)
+					s.complete(shape, were.first(next), begin)
 					s.names = s.names[:base]
 					return i + 1, nil
 				}
@@ -79,7 +79,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 			return i, err
 		}
 		if s.data[i] == '}' {
-			s.complete(shape, &were, next, begin)
+			s.complete(shape, were.first(next), begin)
 			s.names = s.names[:base]
 			return i + 1, nil
 		}
@@ -117,6 +117,11 @@ type properties struct {
 
 func (p *properties) has(i int) bool { return i < maxKnown && p.set[i/64]&(1<<(i%64)) != 0 }
 
+// first returns the set of those among the first 64, the run from begin up to next included.
+func (p *properties) first(next int) uint64 {
+	return p.set[0] | (1<<uint(next)-1)&^(1<<uint(p.begin)-1)
+}
+
 // add adds the properties from begin up to next.
 func (p *properties) add(next int) {
 	for i := p.begin; i < min(next, maxKnown); i++ {
@@ -125,18 +130,17 @@ func (p *properties) add(next int) {
 	p.end = max(p.end, next)
 }
 
-// complete records the first required property that an object has not had. The object begins at the offset and is at its end.
-func (s *scanner) complete(shape *Shape, were *properties, next, offset int) {
-	if shape == nil || shape.required == 0 || s.missing != nil {
-		return
+// complete records the first required property that an object has not had. had are those that it had, of the first 64; the object begins at
+// the offset. It is small enough to be inlined, since it is called for each object.
+func (s *scanner) complete(shape *Shape, had uint64, offset int) {
+	if shape != nil && shape.required&^had != 0 {
+		s.lack(shape, had, offset)
 	}
-	had := uint64(1)<<next - 1 // all bits if next is 64 or more
-	if were.begin > 0 || were.end > 0 {
-		were.add(next)
-		had = were.set[0]
-	}
-	if lacks := shape.required &^ had; lacks != 0 {
-		s.missing = &Missing{offset, shape.Properties[bits.TrailingZeros64(lacks)].Name}
+}
+
+func (s *scanner) lack(shape *Shape, had uint64, offset int) {
+	if s.missing == nil {
+		s.missing = &Missing{offset, shape.Properties[bits.TrailingZeros64(shape.required&^had)].Name}
 	}
 }
 
