@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/filewatch"
@@ -120,6 +121,7 @@ func New(o Options) (*Gateway, error) {
 // addLimits adds what observes and limits everything else.
 func (g *Gateway) addLimits() {
 	g.metrics = telemetry.NewMetrics(g.o.Metrics, g.o.Version)
+	g.drift = driftcount.New(g.metrics.Drifted, g.o.Test.Now)
 	g.tracer = telemetry.NewTracer(g.o.TracerProvider)
 	g.recovery = &recovery.Recoverer{Log: g.log, Panics: g.metrics.Panics}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
@@ -181,7 +183,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 	}
 	g.calls = &call.Runner{
 		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
-		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local,
+		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local, Drift: g.drift,
 	}
 	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/resource"
@@ -32,6 +33,7 @@ type served struct {
 	isServed sync.Once     // closes serving
 	shared   *state.Stores
 	audit    *audit.Log                 // nil if there is none
+	drift    *driftcount.Recorder       // how calls and answers differ from the documents
 	guard    atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
 	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.
 	wasAble atomic.Bool

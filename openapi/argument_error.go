@@ -19,6 +19,8 @@ type ArgumentError struct {
 type Fault struct {
 	Pointer string // RFC 6901 pointer into the arguments; "" for the arguments as a whole
 	Message string // "expected integer, got string \"x\""
+
+	violation // of the schema, if it is one
 }
 
 // Error implements error: the faults on one line.

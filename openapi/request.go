@@ -119,7 +119,7 @@ func (o *Operation) check(args json.RawMessage) (checked checkedArguments, err e
 			checked = checkedArguments{args: result.args}
 			if checked.dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
 				for _, f := range result.mistyped {
-					checked.mistyped = append(checked.mistyped, Fault{Pointer: f.Pointer, Message: f.Message})
+					checked.mistyped = append(checked.mistyped, Fault{Pointer: f.Pointer, Message: f.Message, violation: violationOf(args, f)})
 				}
 				return checked, nil
 			}
@@ -188,7 +188,7 @@ func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults 
 				f.Message = text
 			}
 		}
-		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
+		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message, violation: violationOf(args, f)})
 	}
 	e.Faults = o.unsendable(args, e.Faults)
 	return e

@@ -57,6 +57,7 @@ func (c *Call) Failed(ctx context.Context, err error) error {
 	case IsFailure(err): // as it is: it may say more than a failure does
 		return err
 	}
+	c.countRefusal(err)
 	if f := failureOf(err, c.Caller.Principal, c.Plan.ChangesNothing()); f != nil {
 		return f
 	}

@@ -6,6 +6,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/telemetry"
 )
@@ -23,5 +24,6 @@ type Runner struct {
 	Cache     *cache.Cache         // response cache
 	Admission *admission.Calls
 	Responses *admission.ResponseBudget
-	Local     bool // serves the user that runs the program: no token is required
+	Drift     *driftcount.Recorder // how calls and answers differ from the documents
+	Local     bool                 // serves the user that runs the program: no token is required
 }

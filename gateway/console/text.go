@@ -194,3 +194,12 @@ func cutText(text string, cut bool) string {
 
 // tokenExample is the configuration that lets operators sign in.
 const tokenExample = "admin:\n  token: ${ADMIN_TOKEN} # at least 16 characters"
+
+// driftText summarizes the drift of an API.
+func driftText(now time.Time, d *admin.Drift) string {
+	text := number(int(d.Total)) + " differences from the document, counted by this process since " + ago(now, d.Since)
+	if d.Uncounted > 0 {
+		text += "; " + number(int(d.Uncounted)) + " of them at places that are not kept"
+	}
+	return text + "."
+}

@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 
+	"drawbridge/openapi/drift"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/unseen"
 )
@@ -32,6 +33,9 @@ type Part struct {
 	// DuplicateName reports whether Drift is only an object with two members of one name: the response matches with
 	// either of them. See [jsonscan.Info] for the objects that are checked.
 	DuplicateName bool
+	// Differences are how a response of status 2xx differs from the document: the first value of another type, and the first required
+	// member that is missing.
+	Differences []drift.Difference
 	// Declared reports whether the document declares this media type besides that of the output schema, so that another
 	// shape is not a fault.
 	Declared bool

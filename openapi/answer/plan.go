@@ -22,6 +22,7 @@ type Plan struct {
 	meanings     []meaning
 	headers      []declaredHeaders
 	redirects    uint8 // set of the statuses that the document declares, see Redirects
+	declared     declared
 	buffers      *buffers
 }
 
@@ -72,6 +73,7 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	p := &Plan{
 		head: d.Method == http.MethodHead, readableHTML: c.readableHTML, buffers: c.buffers,
 		meanings: c.meanings(d.Statuses), headers: c.declaredHeaders(d.Statuses), redirects: redirectsOf(d.Statuses),
+		declared: c.declared(&d),
 	}
 	p.success.json = slices.ContainsFunc(d.MediaTypes, mediatype.IsJSON)
 	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
@@ -107,8 +109,11 @@ func (p *Plan) MediaType() string { return p.success.media }
 // meaningBytes is the memory of a meaning in addition to its text, which is shared.
 const meaningBytes = 24
 
+// mediaBytes is the memory of a media type in addition to its text, which is shared.
+const mediaBytes = 16
+
 // Size estimates the memory of the plan in bytes.
-func (p *Plan) Size() int { return meaningBytes * len(p.meanings) }
+func (p *Plan) Size() int { return meaningBytes*len(p.meanings) + mediaBytes*len(p.declared.media) }
 
 // AppendFingerprint appends a text that differs if the document declares other media types, redirects or failures.
 func (p *Plan) AppendFingerprint(dst []byte) []byte {
