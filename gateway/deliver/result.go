@@ -218,7 +218,7 @@ func (w *result) noteProjections() {
 				w.addNote("For the answer, read the resource " + uri + ".")
 			}
 		default:
-			w.addNote(p.Answer.Note(w.waysAfterProjection(p.Answer, p.Size)))
+			w.addNote(w.projectionNote(p.Answer, p.Size))
 		}
 	}
 }
