@@ -276,7 +276,7 @@ func structured(inv *call.Invocation) bool {
 func (w *result) readHeaders() {
 	p := w.plan
 	w.headers = p.ResponseHeaders.Read(render.Exchange{
-		Response: w.Response, Declared: p.Operation.Answers.Headers(w.Response.StatusCode), Target: w.Target(), Redactor: w.Redactor(), Sensitive: p.Sensitive,
+		Response: w.Response, Bodiless: len(w.Shown) == 0, Declared: p.Operation.Answers.Headers(w.Response.StatusCode), Target: w.Target(), Redactor: w.Redactor(), Sensitive: p.Sensitive,
 		Location: w.Location(),
 	})
 }

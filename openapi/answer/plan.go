@@ -78,7 +78,9 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
 		return mediatype.CanBeJSON(media) || mediatype.IsSequential(media)
 	})
-	p.neverText = p.neverJSON && !slices.ContainsFunc(d.MediaTypes, func(media string) bool { return !mediatype.IsBinary(media) || mediatype.IsText(media) || mediatype.IsGeneric(media) })
+	p.neverText = p.neverJSON && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
+		return !mediatype.IsBinary(media) || mediatype.IsText(media) || mediatype.IsGeneric(media)
+	})
 	p.mayBeHTML = slices.ContainsFunc(d.MediaTypes, func(media string) bool { return mediatype.IsHTML(media) || media == "text/*" || media == "*/*" })
 	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
 		p.success.media = strings.Clone(d.MediaTypes[0])
