@@ -90,7 +90,7 @@ func (c *Call) project(ctx context.Context) *Failure {
 			i = order[n]
 		}
 		part, a, note := projectPart(ctx, share.Next(), c.Fields, o.Parts[i])
-		o.Projected[i] = Projected{a, note, len(o.Parts[i].Data)}
+		o.Projected[i] = Projected{a, note}
 		if a != nil && a.Failed != nil {
 			o.Projected = o.Projected[i : i+1]
 			if c.Plan.Safe {

@@ -26,25 +26,24 @@ func rest(safe bool, ways []string) string {
 	return "For the rest, " + strings.Join(ways, ", or ") + "."
 }
 
-// projectionNote returns the note on a projected part of size bytes: what it lacks, and how to get that.
-func (w *result) projectionNote(a *projection.Answer, size int) string {
-	note, safe := a.Note(), w.plan.Safe
+// restOf returns the sentences on how to get what the projection left out of a response: what the operator did not select, and the cuts.
+func (w *result) restOf(selected bool, cuts []projection.Cut, sliced []projection.Sliced) string {
 	var ways []string
-	if len(a.Cuts) > 0 {
-		ways = w.waysAfterCut(a.Cuts, a.Sliced)
+	if len(cuts) > 0 {
+		ways = w.waysAfterCut(cuts, sliced)
 	}
 	l := w.plan.Links
-	if uri := w.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
+	if uri := w.wholeURI(len(cuts) > 0 || l != nil && l.Over > 0 && sizeOf(w.Parts) > l.Over); uri != "" {
 		ways = append(ways, "read the resource "+uri)
-	} else if len(a.Cuts) > 0 && !w.isReachable(a.Cuts, a.Sliced) {
+	} else if len(cuts) > 0 && !w.isReachable(cuts, sliced) {
 		if uri, lasts := w.rereadURI(); uri != "" {
 			ways = append(ways, "read the resource "+uri+lasts)
 		}
 	}
-	if len(a.Cuts) > 0 || a.Selected && len(ways) > 0 {
-		note += " " + rest(safe || len(a.Cuts) == 0, ways)
+	if len(cuts) == 0 && (!selected || len(ways) == 0) {
+		return ""
 	}
-	return note
+	return rest(w.plan.Safe || len(cuts) == 0, ways)
 }
 
 // waysAfterCut returns the ways to what the limits left out by arguments of the tool, in words.
