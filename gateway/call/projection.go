@@ -21,7 +21,7 @@ func projectPart(ctx context.Context, r projection.Rule, fields *projection.Fiel
 	part = whole
 	if part.Kind == answer.Text { // it was not read as JSON, for lack of a schema
 		if data, ok := projection.Structure(part.Data); ok {
-			part.Kind, part.Data = answer.JSON, data
+			part.Kind, part.Data, part.Wrapped = answer.JSON, data, false
 		}
 	}
 	if part.Kind != answer.JSON {
