@@ -37,7 +37,9 @@ type expected struct {
 }
 
 // isString reports whether the output schema has strings under "result", so that a text fits it.
-func (e *expected) isString() bool { return e.wrapped && e.shape.Kinds&jsonscan.Of(jsonscan.String) != 0 }
+func (e *expected) isString() bool {
+	return e.wrapped && e.shape.Kinds&jsonscan.Of(jsonscan.String) != 0
+}
 
 // Declaration is a document's declaration of the responses of one operation.
 type Declaration struct {
