@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -58,7 +60,7 @@ func (c *Call) Failed(ctx context.Context, err error) error {
 		return err
 	}
 	c.countRefusal(err)
-	if f := failureOf(err, c.Caller.Principal, c.Plan.ChangesNothing()); f != nil {
+	if f := failureOf(err, c.Caller.Principal, c.Plan); f != nil {
 		return f
 	}
 	return c.Internal(ctx, err)
@@ -85,8 +87,9 @@ func (c *Call) Internal(ctx context.Context, cause error, attrs ...slog.Attr) er
 }
 
 // failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
-// It returns nil for an error that should not happen. safe means that the call can't have changed anything.
-func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
+// It returns nil for an error that should not happen.
+func failureOf(err error, caller *auth.Principal, p *plan.Plan) *Failure {
+	safe := p.ChangesNothing()
 	var bad *openapi.ArgumentError
 	var homeless *openapi.BaseError
 	switch {
@@ -112,7 +115,11 @@ func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
 		return &Failure{telemetry.OutcomeCondition, err, claim.ToolMessage()}
 	}
 	if known {
-		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessageFor(safe)}
+		text := e.ToolMessageFor(safe)
+		if e.Kind == upstream.TooLarge {
+			text += " " + askForLess(p)
+		}
+		return &Failure{telemetry.Outcome(e.Kind.String()), err, text}
 	}
 	var broken *answer.Error
 	if errors.As(err, &broken) {
@@ -123,6 +130,18 @@ func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
 		return &Failure{telemetry.Outcome(kind.String()), err, broken.ToolMessageFor(safe)}
 	}
 	return nil
+}
+
+// askForLess is the advice after a response that is too large.
+func askForLess(p *plan.Plan) string {
+	ways := p.Smaller().Ways()
+	switch {
+	case len(ways) == 0:
+		return "If other arguments don't make the answer smaller, tell the user that the operator of the gateway can raise the limit."
+	case p.ChangesNothing():
+		return "To get an answer, " + strings.Join(ways, ", or ") + "."
+	}
+	return "In other calls, " + strings.Join(ways, ", or ") + "."
 }
 
 // noCallerForClaim is the text for a call without a token whose request needs a claim of one.

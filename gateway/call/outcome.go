@@ -59,7 +59,6 @@ type Usage struct {
 type Projected struct {
 	*projection.Answer        // nil if there was nothing to project
 	Note               string // on a part of which no fields can be selected; "" if there is none
-	Size               int    // bytes of the whole part
 }
 
 // NotShown ends a sentence about a response whose projection can't be made.

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/text"
 )
 
@@ -100,8 +101,17 @@ func (r *Renderer) EmptyText(resp *http.Response) string {
 	return message
 }
 
-// shortText returns the text for a response whose bytes are given as structuredContent alone.
+// shortText returns the text for a response whose bytes are given as structuredContent alone. A number, a boolean, null and a short string
+// are shorter than any description of them.
 func shortText(p answer.Part) string {
+	const most = 64 // bytes of a string
+	switch jsonscan.KindOf(p.Data) {
+	case jsonscan.Object, jsonscan.Array:
+	case jsonscan.Number, jsonscan.Bool, jsonscan.Null, jsonscan.String:
+		if len(p.Data) <= most {
+			return string(p.Data)
+		}
+	}
 	where := "structuredContent"
 	switch {
 	case p.Drift != "" && !p.DuplicateName:

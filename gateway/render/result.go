@@ -54,6 +54,12 @@ func (r *Renderer) Part(p answer.Part) Result {
 	switch {
 	case !r.Structured:
 		return Result{Chunks: chunks}
+	case p.Kind == answer.Text && p.Wrapped: // the value is as declared, its media type is not
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, valueOf(p), mcp.Chunk{Bytes: closeBrace})
+		if p.Declared {
+			return Result{Chunks: chunks}
+		}
+		return drift(chunks, notJSON(p))
 	case p.Kind == answer.Text:
 		return unexpected(chunks, p, notJSON(p), valueOf(p))
 	case p.Drift != "" && !p.DuplicateName:

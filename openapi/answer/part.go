@@ -39,7 +39,7 @@ type Part struct {
 	// Declared reports whether the document declares this media type besides that of the output schema, so that another
 	// shape is not a fault.
 	Declared bool
-	Wrapped  bool // the output schema has the JSON response under "result"
+	Wrapped  bool // the output schema has the response under "result": JSON, or a text where it declares a string
 	// UndeclaredHTML reports whether a successful response is a page although the document declares none: it may be a
 	// login page.
 	UndeclaredHTML bool

@@ -18,6 +18,7 @@ type Plan struct {
 	unexpected   expected // of failures and of the parts of a multipart response: nothing
 	readableHTML bool
 	neverJSON    bool // the document declares responses, and none as JSON
+	neverText    bool // nor as text
 	mayBeHTML    bool // HTML is among the media types of successful responses, or a range that includes it
 	meanings     []meaning
 	headers      []declaredHeaders
@@ -34,6 +35,11 @@ type expected struct {
 	wrapped bool            // the output schema has the response under "result"
 	// others are the media types besides that of shape.
 	others []string
+}
+
+// isString reports whether the output schema has strings under "result", so that a text fits it.
+func (e *expected) isString() bool {
+	return e.wrapped && e.shape.Kinds&jsonscan.Of(jsonscan.String) != 0
 }
 
 // Declaration is a document's declaration of the responses of one operation.
@@ -79,6 +85,9 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
 		return mediatype.CanBeJSON(media) || mediatype.IsSequential(media)
 	})
+	p.neverText = p.neverJSON && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
+		return !mediatype.IsBinary(media) || mediatype.IsText(media) || mediatype.IsGeneric(media)
+	})
 	p.mayBeHTML = slices.ContainsFunc(d.MediaTypes, func(media string) bool { return mediatype.IsHTML(media) || media == "text/*" || media == "*/*" })
 	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
 		p.success.media = strings.Clone(d.MediaTypes[0])
@@ -101,6 +110,9 @@ func (p *Plan) Shape() *jsonscan.Shape { return p.success.shape }
 
 // NeverJSON reports whether the document declares media types of successful responses, and none of them is JSON.
 func (p *Plan) NeverJSON() bool { return p.neverJSON }
+
+// NeverText reports whether the document declares media types of successful responses, and all of them are of binary data.
+func (p *Plan) NeverText() bool { return p.neverText }
 
 // MediaType returns the media type of successful responses if the document declares exactly one, without parameters;
 // otherwise "".
