@@ -19,6 +19,7 @@ import (
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/generation"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/listener"
@@ -45,7 +46,8 @@ type Gateway struct {
 	o          Options
 	log        *slog.Logger
 	metrics    *telemetry.Metrics
-	tracer     *telemetry.Tracer // nil if tracing is off
+	tracer     *telemetry.Tracer     // nil if tracing is off
+	operations *telemetry.Operations // nil if nobody watches them
 	recovery   *recovery.Recoverer
 	admission  *limiters // memory budget and concurrency limits
 	keys       *sealKeys
@@ -123,6 +125,7 @@ func (g *Gateway) addLimits() {
 	g.metrics = telemetry.NewMetrics(g.o.Metrics, g.o.Version)
 	g.drift = driftcount.New(g.metrics.Drifted, g.o.Test.Now)
 	g.tracer = telemetry.NewTracer(g.o.TracerProvider)
+	g.operations = telemetry.NewOperations(g.tracer, g.o.MeterProvider)
 	g.recovery = &recovery.Recoverer{Log: g.log, Panics: g.metrics.Panics}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
@@ -182,7 +185,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Operations: g.operations, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
 		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local, Drift: g.drift,
 	}
 	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
@@ -203,7 +206,8 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
-		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.Test.Now}).Observe,
+		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Operations: g.operations,
+			Check: func(r *http.Request) *telemetry.PendingCheck { return &inbound.From(r.Context()).Check }, Now: g.o.Test.Now}).Observe,
 	}
 	if g.o.Local {
 		a := &await{served: g.served, firstAttempt: func() <-chan struct{} { return g.runner.FirstAttempt() }}

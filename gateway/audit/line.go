@@ -36,8 +36,9 @@ type Line struct {
 	Operator string
 	// Endpoint is the name of the endpoint, "" for the main one.
 	Endpoint string
-	// RPC is the JSON-RPC method of the call, such as tools/call.
-	RPC string
+	// RPC is the JSON-RPC method of the call, such as tools/call. Protocol is the revision of MCP, and Session the digest of the
+	// session id; "" if the call belongs to no session.
+	RPC, Protocol, Session string
 	// Tool, API, Method and Path identify the called tool; Path is a template.
 	Tool, API, Method, Path string
 	// Via is the name of the built-in tool through which the tool was called; "" if it was called by
@@ -73,8 +74,9 @@ type Line struct {
 	Redirects int
 	// Sent and Received are the bytes of bodies, to the service and, decoded, from it.
 	Sent, Received int64
-	// Tokens are those of the result, if they were counted; else 0.
-	Tokens int
+	// Delivered are the bytes of the texts of the result. Tokens are those of the result, if they were counted; else 0.
+	Delivered int64
+	Tokens    int
 	// Duration is the time of the whole call.
 	Duration time.Duration
 }
@@ -129,6 +131,8 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	}
 	dst = member(dst, "endpoint", l.Endpoint, maxName)
 	dst = member(dst, "rpc", l.RPC, maxName)
+	dst = member(dst, "protocol", l.Protocol, maxName)
+	dst = member(dst, "session", l.Session, maxName)
 	dst = member(dst, "tool", l.Tool, maxName)
 	dst = member(dst, "via", l.Via, maxName)
 	dst = member(dst, "api", l.API, maxName)
@@ -170,6 +174,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		}
 		dst = number(dst, "bytes_sent", l.Sent)
 		dst = number(dst, "bytes_received", l.Received)
+	}
+	if l.Delivered > 0 {
+		dst = number(dst, "result_bytes", l.Delivered)
 	}
 	if l.Tokens > 0 {
 		dst = number(dst, "result_tokens", int64(l.Tokens))

@@ -145,8 +145,9 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 	a, u := c.record, &c.out.Usage
 	line := audit.Line{
 		Time: a.time(), Request: c.Request.String(), Asked: c.questions.times(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
-		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Tokens: u.Tokens, Duration: time.Since(a.start),
+		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Delivered: u.Delivered, Tokens: u.Tokens, Duration: time.Since(a.start),
 	}
+	line.Protocol, line.Session = c.Caller.Protocol.Revision, telemetry.SessionDigest(c.Caller.Header)
 	if id := c.questions.call(); id != line.Request {
 		line.Call = id
 	}

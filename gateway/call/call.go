@@ -144,8 +144,7 @@ func (c *Call) Begin(ctx context.Context) (context.Context, error) {
 func (c *Call) trace(ctx context.Context) {
 	c.Client.KeepAlive()
 	t := c.Tool.Definition()
-	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: t.Name, Revision: c.Caller.Protocol.Revision, API: t.API, Via: c.Via,
-		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
+	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Message: c.Message, Method: c.Method, Tool: t.Name, API: t.API, Via: c.Via, Header: c.Caller.Header}, c.Check)
 }
 
 // close ends the call with err, which is nil if it has an outcome, and writes its record.

@@ -34,8 +34,8 @@ type Invocation struct {
 	Caller Caller
 	// Client is that of the caller; nil if none waits for the call.
 	Client Client
-	// Trace is the caller's trace context of the message, which comes before that of [Caller].Header.
-	Trace Trace
+	// Message is the JSON-RPC message that makes the call; zero if none does.
+	Message telemetry.Message
 	// Request is the id in logs; nil for a call without a request, which gets its own.
 	Request *inbound.ID
 	// Check is the token check of the request, for the span of the call; nil if there is none.
@@ -93,9 +93,6 @@ func (c *Caller) Charged() admission.Caller {
 	return admission.Caller{Principal: c.ID}
 }
 
-// Trace is a W3C trace context as it was sent; the zero value is none.
-type Trace struct{ Parent, State string }
-
 // Client is the way from a call to the client that waits for it. [*mcp.Reply] is one. Its methods are safe for concurrent use.
 type Client interface {
 	elicit.Client
@@ -106,6 +103,8 @@ type Client interface {
 	LogEnabled(level mcp.Level) bool
 	// Listens reports whether the client wants progress, or log messages of any level.
 	Listens() bool
+	// Called tells which tool the request of the client has called, and how that ended.
+	Called(mcp.Called)
 	// KeepAlive keeps a client that waits for long from giving up.
 	KeepAlive()
 	// OnDisconnect calls f in its own goroutine when the client has disconnected, unless stop comes first.
@@ -120,5 +119,6 @@ func (nobody) Progress(float64, float64, string) error { return nil }
 func (nobody) Log(mcp.Level, string, []byte) error     { return nil }
 func (nobody) LogEnabled(mcp.Level) bool               { return false }
 func (nobody) Listens() bool                           { return false }
+func (nobody) Called(mcp.Called)                       {}
 func (nobody) KeepAlive()                              {}
 func (nobody) OnDisconnect(func()) (stop func() bool)  { return func() bool { return true } }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
@@ -205,6 +206,9 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	}
 	if c.span != nil {
 		telemetry.SetOutcome(c.span, c.Method, o)
+	}
+	if c.r.Operations != nil { // an allocation that nobody else needs
+		c.Client.Called(mcp.Called{Tool: c.Tool.Metrics().Label(), Failed: !o.Good(), Traced: c.span != nil})
 	}
 	tool, line := c.Tool.Definition(), telemetry.Sampled{Logged: true}
 	if level == slog.LevelWarn {

@@ -143,6 +143,9 @@ func (m *Metrics) OwnCall(tool string) *CallMetrics {
 	return &CallMetrics{m: m, tool: tool}
 }
 
+// Label returns the label of the tool, which may be [OtherTools].
+func (c *CallMetrics) Label() string { return c.tool }
+
 // Count counts a call.
 func (c *CallMetrics) Count(o Outcome) {
 	if o == OutcomeOK && c.ok != nil {

@@ -205,8 +205,8 @@ state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
 proxy: {url: "http://proxy.internal", user: u, password: secret}
-telemetry: {otlp_endpoint: "http://127.0.0.1:4318"}
-audit: {file: audit.log, subject: plain, fields: [/n], refusals: true}
+telemetry: {otlp_endpoint: "http://127.0.0.1:4318", otlp_signals: [traces, metrics]}
+audit: {otlp: true, subject: plain, fields: [/n], refusals: true}
 `
 
 // TestEveryKeyIsDecidedOn: each key of the configuration has a rule that this package knows, or a reason why it decides about no access. A key

@@ -160,5 +160,5 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* A digest of what changes with a restart only (the keys with reload:"restart" in package config, which a test compares). */}}
 {{- define "drawbridge.restart" -}}
 {{- $c := .Values.config -}}
-{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "proxy" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}
+{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "otlp_signals" "proxy" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}
 {{- end -}}
