@@ -43,7 +43,7 @@ func (s *settings) signatures() error {
 		c := catalog.Build([]catalog.API{api}, catalog.Options{})
 		scope := &toolsearch.Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfTools(c.All(), nil) }, Allowed: func(*catalog.Tool) bool { return true }}
 		for _, t := range c.All() {
-			signature := t.Signature("")
+			signature := t.Signature()
 			tokens = append(tokens, tokenizer.Count([]byte(signature)))
 			if strings.Contains(signature, "…+") {
 				counted = append(counted, 1)
