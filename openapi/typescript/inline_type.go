@@ -112,8 +112,8 @@ func (s *signature) newObject(sh *shape, room int) *object {
 	for _, m := range ordered(sh.members) {
 		p := &part{Member: m, mentioned: s.mentions(m.Name) || s.holdsMentioned(m.Schema, mentionDepth)}
 		switch {
-		case choice && s.shape(m.Schema.Resolve()).literal != nil: // tells the object from its alternatives
-			p.text, p.typed = memberText(m)+": "+s.memberType(m, closed), true
+		case choice && sh.constant(m.Name) != nil: // tells the object from its alternatives
+			p.text, p.typed = memberText(m)+": "+literal(sh.constant(m.Name), "any"), true
 		case m.Required:
 			p.text = memberText(m) + s.required(m)
 		case p.mentioned, slices.ContainsFunc(sh.either, func(names []string) bool { return len(names) <= maxUnion && slices.Contains(names, m.Name) }):
