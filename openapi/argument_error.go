@@ -12,6 +12,7 @@ type ArgumentError struct {
 	Faults []Fault // at least one
 
 	operation *Operation
+	args      []byte                 // of the call
 	accepts   func(args []byte) bool // reports whether a call with these arguments is sent, for the example in the text
 }
 
@@ -55,7 +56,7 @@ func (e *ArgumentError) ToolMessage() string {
 		b.WriteByte('\n')
 	}
 	if e.operation != nil {
-		e.operation.appendArguments(&b, e.Faults, e.accepts)
+		e.operation.appendArguments(&b, e.args, e.Faults, e.accepts)
 	}
 	return b.String()
 }

@@ -57,7 +57,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return Built{}, o.newArgumentError(b.faults)
+		return Built{}, o.newArgumentError(b.args, b.faults)
 	}
 	var reader io.Reader
 	if media != "" {
@@ -94,7 +94,7 @@ type checkedArguments struct {
 func (o *Operation) check(args json.RawMessage) (checked checkedArguments, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
-		return checked, o.newArgumentError([]Fault{{Message: err.Error()}})
+		return checked, o.newArgumentError(nil, []Fault{{Message: err.Error()}})
 	}
 	v, err := o.validator()
 	if err != nil {
@@ -160,19 +160,19 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 	return args, nil
 }
 
-// newArgumentError returns the error for faults, which is explained by the arguments that callers can give.
-func (o *Operation) newArgumentError(faults []Fault) *ArgumentError {
+// newArgumentError returns the error for faults of arguments, which is explained by the arguments that callers can give.
+func (o *Operation) newArgumentError(args []byte, faults []Fault) *ArgumentError {
 	of := o
 	if o.callers != nil {
 		of = o.callers
 	}
-	return &ArgumentError{Faults: faults, operation: of, accepts: of.accepts}
+	return &ArgumentError{Faults: faults, operation: of, args: args, accepts: of.accepts}
 }
 
 // argumentError describes the faults of arguments: misspelt names, and the faults of the schema that do not concern
 // these, each once.
 func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults []schema.Fault) *ArgumentError {
-	e := o.newArgumentError(spelled)
+	e := o.newArgumentError(args, spelled)
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue

@@ -174,7 +174,7 @@ func (w *declarer) function(b *strings.Builder, f *Function) {
 	case w.options.Answers:
 		b.WriteString(": " + w.typeOf(f.Output, 0, w.detail.depth, true))
 	default:
-		if answer := Answer(f.Output); answer != "" {
+		if answer := Answer(f.Output, 0); answer != "" {
 			b.WriteString(" // → " + answer)
 		}
 	}
