@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"drawbridge/auth/oauthserver"
 	"drawbridge/openapi/origin"
 )
 
@@ -179,9 +179,9 @@ func NewServer(o Options) (*Server, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
+	s.grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange}
 	if o.NoRefreshTokens {
-		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
+		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == oauthserver.GrantRefresh })
 	}
 	s.style = consentSource()
 	s.mux = s.routes()
@@ -200,7 +200,7 @@ func (s *Server) checkTokens(o *Options) error {
 		}
 	}
 	for _, scope := range o.Scopes {
-		if list, p := readScopes(scope.Name); p != nil || len(list) != 1 {
+		if list, p := oauthserver.ReadScopes(scope.Name); p != nil || len(list) != 1 {
 			problem("%q is not a scope", scope.Name)
 		}
 	}
@@ -283,7 +283,7 @@ func (s *Server) routes() *http.ServeMux {
 	for _, path := range discoveryPaths(base) {
 		route(path, Metadata, "GET, HEAD", true, s.serveMetadata)
 	}
-	route(base+pathKeys, KeySet, "GET, HEAD", true, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.keySet()) })
+	route(base+pathKeys, KeySet, "GET, HEAD", true, func(w http.ResponseWriter, _ *http.Request) { oauthserver.WriteJSON(w, http.StatusOK, s.keySet()) })
 	route(base+pathAuthorize, Authorization, "GET", false, s.serveAuthorize)
 	route(base+pathConsent, Authorization, "POST", false, s.serveConsent)
 	route(base+pathToken, TokenEndpoint, "POST", true, s.serveToken)
@@ -331,8 +331,8 @@ func (s *Server) knowsScope(name string) bool {
 }
 
 // checkScopes parses the requested scopes, or returns the default.
-func (s *Server) checkScopes(list string) ([]string, *problem) {
-	scopes, p := readScopes(list)
+func (s *Server) checkScopes(list string) ([]string, *oauthserver.Error) {
+	scopes, p := oauthserver.ReadScopes(list)
 	if p != nil {
 		return nil, p
 	}
@@ -341,25 +341,25 @@ func (s *Server) checkScopes(list string) ([]string, *problem) {
 	}
 	for _, name := range scopes {
 		if !s.knowsScope(name) {
-			return nil, newProblem(invalidScope, "scope '%s' is not one of this server", name)
+			return nil, oauthserver.NewError(oauthserver.InvalidScope, "scope '%s' is not one of this server", name)
 		}
 	}
 	return scopes, nil
 }
 
 // checkResource returns the single requested resource (RFC 8707 section 2), or the default.
-func (s *Server) checkResource(values []string) (string, *problem) {
+func (s *Server) checkResource(values []string) (string, *oauthserver.Error) {
 	switch {
 	case len(values) > 1:
-		return "", newProblem(invalidTarget, "%d resources: a token is for one", len(values))
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
 	case len(values) == 0 && s.resource == "":
-		return "", newProblem(invalidTarget, "no resource: name the server that the token is for")
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "no resource: name the server that the token is for")
 	case len(values) == 0:
 		return s.resource, nil
 	case !isResource(values[0]):
-		return "", newProblem(invalidTarget, "resource '%s' is not an absolute URI without fragment", values[0])
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is not an absolute URI without fragment", values[0])
 	case len(s.resources) > 0 && !slices.Contains(s.resources, values[0]):
-		return "", newProblem(invalidTarget, "resource '%s' is unknown", values[0])
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is unknown", values[0])
 	}
 	return values[0], nil
 }
@@ -367,12 +367,6 @@ func (s *Server) checkResource(values []string) (string, *problem) {
 func isResource(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "" || u.Path != "") && !strings.Contains(text, "#")
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
