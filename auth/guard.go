@@ -103,6 +103,9 @@ type Options struct {
 	Endpoints []Endpoint
 	// Issuers are the authorization servers, at least one.
 	Issuers []Issuer
+	// AuthorizationServers are named in the metadata instead of Issuers, if not empty: those at which clients log in, which may be in
+	// front of the issuers.
+	AuthorizationServers []string
 	// DefaultScopes are required by an operation without scopes of its own. The 401 challenge and
 	// the metadata name them too.
 	DefaultScopes []string

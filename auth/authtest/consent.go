@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed" // the style is part of the binary
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,12 +65,6 @@ func (s *scopeView) explanation() string {
 		return ""
 	}
 	return ": " + s.Description
-}
-
-// consentSource returns the CSP source expression of the page's style.
-func consentSource() string {
-	sum := sha256.Sum256([]byte(consentStyle))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // showConsent shows the consent page.

@@ -55,6 +55,9 @@ type Options struct {
 	OpaqueTokens bool
 	// IDTokenClaims are further claims of ID tokens, such as groups. They override the others.
 	IDTokenClaims map[string]any
+	// EntraID refuses requests with a resource as Entra ID does, which decides the audience by the scopes: it is DefaultResource. Scopes
+	// are requested by their URIs, and tokens have what follows the last slash.
+	EntraID bool
 	// NoRefreshTokens disables refresh tokens. A client of the TypeScript SDK v1 that has one never
 	// requests more scopes: it refreshes and gives up.
 	NoRefreshTokens bool
@@ -110,6 +113,7 @@ type Server struct {
 	idClaims    map[string]any
 	grants      []string // grant types
 	strangers   bool
+	entra       bool
 	codeLife    time.Duration
 	accessLife  time.Duration
 	refreshLife time.Duration
@@ -145,7 +149,7 @@ func NewServer(o Options) (*Server, error) {
 		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
 		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
-		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients,
+		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients, entra: o.EntraID,
 		codeLife:    cmp.Or(o.CodeLife, time.Minute),
 		accessLife:  cmp.Or(o.AccessLife, 10*time.Minute),
 		refreshLife: cmp.Or(o.RefreshLife, 24*time.Hour),
@@ -183,7 +187,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.NoRefreshTokens {
 		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == oauthserver.GrantRefresh })
 	}
-	s.style = consentSource()
+	s.style = oauthserver.StyleSource(consentStyle)
 	s.mux = s.routes()
 	return s, nil
 }
@@ -350,6 +354,8 @@ func (s *Server) checkScopes(list string) ([]string, *oauthserver.Error) {
 // checkResource returns the single requested resource (RFC 8707 section 2), or the default.
 func (s *Server) checkResource(values []string) (string, *oauthserver.Error) {
 	switch {
+	case len(values) > 0 && s.entra:
+		return "", oauthserver.NewError("invalid_request", "AADSTS9010010: The resource parameter provided in the request doesn't match with the requested scopes.")
 	case len(values) > 1:
 		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
 	case len(values) == 0 && s.resource == "":

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,8 +91,8 @@ type Tokens struct {
 }
 
 // Begin begins a login: it sets the cookie of the login and returns the URL of the provider to go to. data is JSON, and comes back with
-// the callback. The error is a [*Failure].
-func (p *Party) Begin(w http.ResponseWriter, r *http.Request, data json.RawMessage) (location string, err error) {
+// the callback; scopes are requested besides those of the client. The error is a [*Failure].
+func (p *Party) Begin(w http.ResponseWriter, r *http.Request, data json.RawMessage, scopes ...string) (location string, err error) {
 	at, err := p.discovered(r.Context())
 	if err != nil {
 		return "", err
@@ -101,6 +102,9 @@ func (p *Party) Begin(w http.ResponseWriter, r *http.Request, data json.RawMessa
 		return "", err
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
+	if len(scopes) > 0 {
+		options = append(options, oauth2.SetAuthURLParam("scope", strings.Join(append(slices.Clone(at.oauth.Scopes), scopes...), " ")))
+	}
 	for name, value := range p.o.Client.Parameters {
 		options = append(options, oauth2.SetAuthURLParam(name, value))
 	}
@@ -173,8 +177,8 @@ func (p *Party) Refresh(ctx context.Context, refreshToken string) (*Tokens, erro
 	return &Tokens{Token: token}, nil
 }
 
-// AuthorizationEndpoint returns the host of the provider at which people sign in; that of its issuer before the metadata are read.
-func (p *Party) AuthorizationEndpoint() string {
+// Host returns the host of the provider at which people sign in; that of its issuer before the metadata are read.
+func (p *Party) Host() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	location := p.o.Client.Issuer
