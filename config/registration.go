@@ -20,6 +20,9 @@ type Registration struct {
 	// The prefix that the provider demands of scopes that clients request, such as api://ID/ with Entra ID. Those of OpenID Connect
 	// have none.
 	ScopePrefix string `yaml:"scope_prefix,omitempty" absent:"none" access:"none: requested from the provider; its tokens are compared with what operations require" length:"200"`
+	// Requests the scopes that clients request from the provider. With false it gets scopes alone, for providers that know no others,
+	// such as Dex and Google.
+	ForwardScopes bool `yaml:"forward_scopes" default:"true" access:"none: requested from the provider; its tokens are compared with what operations require"`
 	// Further parameters of requests to the provider's authorization endpoint, such as audience with Auth0.
 	Parameters map[string]string `yaml:"parameters,omitempty" absent:"none" access:"none: requested from the provider; its tokens are compared with what operations require"`
 	// The hosts that https redirect URIs of clients may have. Applications on the user's machine, with a loopback address or a scheme of
@@ -50,6 +53,9 @@ func (reg *Registration) validate(c cursor) {
 	}
 	for i, scope := range reg.Scopes {
 		c.check(c.item("scopes", i), checkScope(scope))
+	}
+	if !reg.ForwardScopes && reg.ScopePrefix != "" && c.ok("scope_prefix", "forward_scopes") {
+		c.errorf("scope_prefix", "has no use with forward_scopes: false")
 	}
 	if reg.ScopePrefix != "" {
 		c.check("scope_prefix", checkScope(reg.ScopePrefix))

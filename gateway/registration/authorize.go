@@ -207,6 +207,9 @@ func (s *Server) isOwnPage(r *http.Request, f *front) bool {
 
 // providerScopes returns scopes as the provider knows them.
 func (f *front) providerScopes(scopes []string) []string {
+	if !f.config.ForwardScopes {
+		return nil
+	}
 	var all []string
 	for _, scope := range scopes {
 		if !slices.Contains(standardScopes, scope) {

@@ -154,4 +154,9 @@ func TestScopes(t *testing.T) {
 		q.Get("client_id") != "gateway" || q.Get("redirect_uri") != base+callbackPath || q.Get("state") == "client-state" || q.Get("nonce") == "" {
 		t.Errorf("the provider is asked %v", q)
 	}
+	w.config.Auth.Registration.ForwardScopes = false
+	next = b.answer(b.get(authorizeURL(id, nil)), "allow", nil)
+	if _, location, _ = strings.Cut(next.Header().Get("Refresh"), "url="); !strings.Contains(location, "&scope=openid+offline_access&") {
+		t.Errorf("without forward_scopes the provider is asked %s", location)
+	}
 }
