@@ -109,7 +109,8 @@ func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	var said map[string]any
 	s.note(func(st *state) {
-		if strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "mcp")) {
+		// The gateway may be the authorization server as well.
+		if strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "mcp")) && r.URL.Path != "/token" && r.URL.Path != "/register" {
 			st.Heard += fmt.Sprintln(resp.Header, string(body))
 		} else if json.Unmarshal(body, &said) == nil {
 			st.hear(said)
