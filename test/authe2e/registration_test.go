@@ -1,13 +1,16 @@
 package authe2e
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +53,12 @@ func testRegistration(t *testing.T, s *suite) {
 				s.table.note(t, "login at the gateway", provider, inspector)
 				s.inspectAnew(t, f.world)
 			})
+			for _, client := range []string{pythonSDK, mcpRemote} {
+				t.Run(client, func(t *testing.T) {
+					s.table.note(t, "login at the gateway", provider, client)
+					f.runProgram(t, client)
+				})
+			}
 			for _, client := range clients {
 				s.table.note(t, "refresh at another replica", provider, client)
 				held[client] = f.refresh(t, f.replica, held[client])
@@ -86,6 +95,100 @@ func (f *front) login(t *testing.T, client string) state {
 		t.Errorf("iss %v, client %q, refresh token %q", claims["iss"], st.ClientID, st.Refresh)
 	}
 	return st
+}
+
+// Programs that log in by themselves and name the page that the user goes to.
+const (
+	pythonSDK = "python-sdk"
+	mcpRemote = "mcp-remote"
+)
+
+// runProgram has a program log in, and call a tool.
+func (f *front) runProgram(t *testing.T, client string) {
+	t.Helper()
+	defer f.suite.busy()()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	user, err := newGoSession(f.endpoint, choices{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer user.close(ctx)
+	address := f.suite.address(t)
+	user.door = "http://" + address + "/oauth/callback"
+	var c *exec.Cmd
+	page := "VISIT "
+	if client == pythonSDK {
+		python := os.Getenv("AUTH_E2E_PYTHON")
+		if python == "" {
+			t.Skip("AUTH_E2E_PYTHON is not set")
+		}
+		c = exec.CommandContext(ctx, python, filepath.Join(f.suite.folder, "client.py"), f.endpoint, user.door)
+	} else {
+		_, port, _ := strings.Cut(address, ":")
+		main := filepath.Join(f.suite.folder, "node_modules", "mcp-remote", "dist", "proxy.js")
+		c = exec.CommandContext(ctx, nodeIn(f.suite.folder), main, f.endpoint, port, "--host", "127.0.0.1", "--allow-http", "--transport", "http-only")
+		page = "http://"
+	}
+	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "BROWSER=true", "PATH="+t.TempDir()) // no browser opens but ours
+	stdin, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, in := io.Pipe()
+	c.Stdout, c.Stderr = in, in
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- c.Wait()
+		_ = in.Close()
+	}()
+	write := func(line string) {
+		if _, err := io.WriteString(stdin, line+"\n"); err != nil {
+			t.Error(err)
+		}
+	}
+	if client == mcpRemote {
+		write(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"authe2e","version":"1"}}}`)
+	}
+	var said strings.Builder
+	got := false
+	for lines := bufio.NewScanner(out); !got && lines.Scan(); {
+		line := lines.Text()
+		said.WriteString(line + "\n")
+		_, rest, found := strings.Cut(line, page)
+		switch {
+		case found && strings.Contains(line, "/authorize?"):
+			answer, err := user.browse(ctx, "http://"+strings.TrimPrefix(strings.TrimSpace(rest), "http://"))
+			if err != nil {
+				t.Error(err)
+				_ = c.Process.Kill()
+				continue
+			}
+			f.secrets.add("a code", answer.Get("code"))
+			if back := user.door + "?" + answer.Encode(); client == pythonSDK {
+				write(back)
+			} else if _, status, err := f.get(ctx, back); err != nil || status != http.StatusOK {
+				t.Errorf("the client's door: %d, %v", status, err)
+			}
+		case strings.HasPrefix(line, `{"jsonrpc"`) && strings.Contains(line, `"id":1`) || strings.HasPrefix(line, `{"result"`) && strings.Contains(line, `"id":1`):
+			write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + reading.tool + `","arguments":{"order_no":"SO 1001"}}}`)
+		case strings.Contains(line, "SO 1001") && strings.Contains(line, "content"):
+			got = true
+		}
+	}
+	if !got {
+		t.Errorf("it got no order:\n%.4000s", said.String())
+	}
+	_ = stdin.Close()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if client == mcpRemote {
+		_ = c.Process.Kill() // it goes on serving
+	}
+	<-ended
 }
 
 // refresh refreshes at an address of the gateway.
