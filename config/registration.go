@@ -42,6 +42,9 @@ func (reg *Registration) validate(c cursor) {
 	case reg.Issuer != nil && len(auth.Issuers) > 0 && c.ok("issuer") && !slices.ContainsFunc(auth.Issuers, listed):
 		c.errorf("issuer", "is not one of auth.issuers, so the gateway would not accept its tokens")
 	}
+	if provider := auth.Provider(); provider != nil && provider.DPoP == DPoPRequire && c.ok("", "issuer") {
+		c.errorf("", "can't stand beside dpop: require of the issuer: clients that log in here get bearer tokens")
+	}
 	server := &c.config().Server
 	if len(server.SealKeys) == 0 && server.SealKeyFile == "" && c.loader.ok("server.seal_keys", "server.seal_key_file") {
 		c.errorf("", "needs server.seal_keys or server.seal_key_file: clients keep their registration sealed, and would be unknown after a restart")
