@@ -19,6 +19,7 @@ import (
 
 	"drawbridge/cmd/drawbridge/demo"
 	"drawbridge/test/process"
+	"drawbridge/test/timebox"
 )
 
 // The providers without registration, in front of which the gateway registers clients.
@@ -188,7 +189,7 @@ func (f *front) runProgram(t *testing.T, client string) {
 	if client == mcpRemote {
 		_ = c.Process.Kill() // it goes on serving
 	}
-	<-ended
+	_ = timebox.Receive(t, ended) // mcp-remote was killed
 }
 
 // refresh refreshes at an address of the gateway.
