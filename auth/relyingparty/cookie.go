@@ -62,7 +62,7 @@ func (p *Party) setCookie(w http.ResponseWriter, l *pending) error {
 	name := p.cookieName(l.State)
 	value := p.o.Sealer.Seal(text, []byte(name))
 	if len(name)+len(value) > maxCookie {
-		return failed(nil, "The request is too long for the browser to keep it during the sign-in.")
+		return failed("The request is too long for the browser to keep it during the sign-in.")
 	}
 	http.SetCookie(w, p.cookie(name, value, int(lifetime/time.Second)))
 	return nil

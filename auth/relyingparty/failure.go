@@ -32,8 +32,8 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause; nil if there is none.
 func (f *Failure) Unwrap() error { return f.cause }
 
-func failed(cause error, format string, args ...any) *Failure {
-	return &Failure{Reason: fmt.Sprintf(format, args...), cause: cause}
+func failed(format string, args ...any) *Failure {
+	return &Failure{Reason: fmt.Sprintf(format, args...)}
 }
 
 func unavailable(cause error, reason string) *Failure {

@@ -116,11 +116,11 @@ func (p *Party) Begin(w http.ResponseWriter, r *http.Request, data json.RawMessa
 func (p *Party) Callback(w http.ResponseWriter, r *http.Request) (*Login, error) {
 	q := r.URL.Query()
 	if len(q["state"]) > 1 || len(q["code"]) > 1 || len(q["iss"]) > 1 {
-		return nil, failed(nil, "The response of the provider has a parameter twice.")
+		return nil, failed("The response of the provider has a parameter twice.")
 	}
 	l, ok := p.takeCookie(w, r, q.Get("state"))
 	if !ok || subtle.ConstantTimeCompare([]byte(l.State), []byte(q.Get("state"))) != 1 {
-		return nil, failed(nil, "This sign-in was not begun in this browser, or more than %s ago. Begin again.", lifetime)
+		return nil, failed("This sign-in was not begun in this browser, or more than %s ago. Begin again.", lifetime)
 	}
 	login := &Login{Code: q.Get("code"), Nonce: l.Nonce, Verifier: l.Verifier, Data: l.Data}
 	at, err := p.discovered(r.Context())
@@ -129,14 +129,14 @@ func (p *Party) Callback(w http.ResponseWriter, r *http.Request) (*Login, error)
 	}
 	switch {
 	case l.Issuer != p.o.Client.Issuer:
-		return login, failed(nil, "The provider was changed meanwhile. Begin again.")
+		return login, failed("The provider was changed meanwhile. Begin again.")
 	case q.Has("iss") && q.Get("iss") != p.o.Client.Issuer || at.sendsIssuer && !q.Has("iss"): // RFC 9207 section 2.4
-		return login, failed(nil, "The response comes from another provider.")
+		return login, failed("The response comes from another provider.")
 	case q.Get("error") != "":
 		code := errorCode(q.Get("error"))
 		return login, &Failure{Reason: fmt.Sprintf("The provider did not sign you in: %s.", code), Code: code}
 	case q.Get("code") == "":
-		return login, failed(nil, "The provider's response has no code.")
+		return login, failed("The provider's response has no code.")
 	}
 	return login, nil
 }

@@ -52,7 +52,7 @@ func begin(t *testing.T, p *Party, data string, scopes ...string) (*http.Cookie,
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := p.o.Client.HTTP.Get(location) //nolint:noctx // on loopback
+	resp, err := p.o.Client.HTTP.Get(location)
 	if err != nil {
 		t.Fatal(err)
 	}

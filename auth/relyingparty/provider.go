@@ -78,9 +78,9 @@ func (at *provider) verify(ctx context.Context, token *oauth2.Token, nonce, clie
 	}
 	switch azp, ok := claims["azp"]; {
 	case verified.Nonce != nonce:
-		return nil, failed(nil, "The ID token is for another sign-in. Begin again.")
+		return nil, failed("The ID token is for another sign-in. Begin again.")
 	case ok && azp != clientID: // OpenID Connect Core section 3.1.3.7
-		return nil, failed(nil, "The ID token was issued to another client.")
+		return nil, failed("The ID token was issued to another client.")
 	case verified.Subject == "":
 		return nil, unavailable(nil, "The provider's ID token has no subject.")
 	}

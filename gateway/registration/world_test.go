@@ -217,7 +217,7 @@ func (b *browser) atProvider(page *httptest.ResponseRecorder) string {
 	}
 	c := *b.client
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := c.Get(location) //nolint:noctx // on loopback
+	resp, err := c.Get(location)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func everybody(Identity) bool { return true }
 func with(id string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/console", nil)
 	if id != "" {
-		r.AddCookie(&http.Cookie{Name: cookieName(Cookie, true), Value: id})
+		r.AddCookie(&http.Cookie{Name: cookieName(true), Value: id})
 	}
 	return r
 }
