@@ -169,7 +169,7 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, f *front) 
 	}
 	var q request
 	c, err := r.Cookie(f.cookieName())
-	if err != nil || s.seals.open(form.Get("request"), "request", &q) != nil || subtle.ConstantTimeCompare(digest(c.Value), q.Browser) != 1 || s.seals.over(q.Until) {
+	if err != nil || s.seals.open(form.Get("request"), "request", &q) != nil || subtle.ConstantTimeCompare([]byte(digest(c.Value)), []byte(q.Browser)) != 1 || s.seals.over(q.Until) {
 		refuse("this page is too old, or was shown to another browser: start again in your client")
 		return
 	}
@@ -251,7 +251,7 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, f *front)
 		return
 	}
 	own := code{ID: newID(), Until: s.o.Now().Add(codeLifetime).Unix(), Login: *login, Resource: a.Resource, Refresh: a.Refresh}
-	handle, err := s.seals.seal("code", own, name(a.Client), a.Redirect, a.Challenge)
+	handle, err := s.seals.seal("code", own, a.Client, a.Redirect, a.Challenge)
 	if err != nil {
 		s.loginFailed(w, r, err)
 		return

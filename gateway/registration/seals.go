@@ -40,13 +40,13 @@ type request struct {
 	Scopes    []string `json:"o,omitempty"`
 	Resource  string   `json:"u"`
 	Refresh   bool     `json:"f,omitempty"`
-	Browser   []byte   `json:"b"` // digest of the browser's cookie
+	Browser   string   `json:"b"` // digest of the browser's cookie
 	Until     int64    `json:"e"` // Unix time
 }
 
 // approved is what is left of a request once the user has approved it. The browser keeps it while it is at the provider.
 type approved struct {
-	Client    []byte `json:"c"` // digest of the client ID, which may be too long for a cookie
+	Client    string `json:"c"` // digest of the client ID, which may be too long for a cookie
 	Redirect  string `json:"r"`
 	State     string `json:"s,omitempty"`
 	Challenge string `json:"h"`
@@ -103,14 +103,11 @@ func boundTo(kind string, bound []string) []byte {
 // over reports whether a time has passed.
 func (s seals) over(until int64) bool { return !s.now().Before(time.Unix(until, 0)) }
 
-// digest returns the SHA-256 sum of a client ID.
-func digest(clientID string) []byte {
-	sum := sha256.Sum256([]byte(clientID))
-	return sum[:]
+// digest returns the SHA-256 sum of a client ID or cookie, as text.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
-
-// name returns a digest as text.
-func name(digest []byte) string { return base64.RawURLEncoding.EncodeToString(digest) }
 
 // newID returns 128 random bits as text.
 func newID() string { return rand.Text() }

@@ -73,7 +73,7 @@ func (s *Server) redeemCode(ctx context.Context, f *front, id string, form oauth
 		return nil, p
 	}
 	var c code
-	err := s.seals.open(form.Get("code"), "code", &c, name(digest(id)), form.Get("redirect_uri"), oauthserver.Challenge(form.Get("code_verifier")))
+	err := s.seals.open(form.Get("code"), "code", &c, digest(id), form.Get("redirect_uri"), oauthserver.Challenge(form.Get("code_verifier")))
 	if err != nil || s.seals.over(c.Until) {
 		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the code has expired, or is not for this client, redirect_uri and code_verifier")
 	}
@@ -97,7 +97,7 @@ func (s *Server) redeemRefresh(ctx context.Context, f *front, id string, form oa
 	switch {
 	case form.Get("refresh_token") == "":
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no refresh_token")
-	case s.seals.open(form.Get("refresh_token"), "refresh", &held, name(digest(id))) != nil:
+	case s.seals.open(form.Get("refresh_token"), "refresh", &held, digest(id)) != nil:
 		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the refresh token is not one of this client, or the keys of the gateway have changed")
 	}
 	if p := checkResource(form, held.Resource); p != nil {
@@ -125,7 +125,7 @@ func checkResource(form oauthserver.Parameters, granted string) *oauthserver.Err
 
 // spend uses up a code or refresh token.
 func (s *Server) spend(ctx context.Context, clientID, id string, until time.Time) *oauthserver.Error {
-	first, err := s.o.Spent.Spend(ctx, "registration "+name(digest(clientID)), id, until)
+	first, err := s.o.Spent.Spend(ctx, "registration "+digest(clientID), id, until)
 	switch {
 	case err != nil:
 		s.o.Log.WarnContext(ctx, "it is not known whether a code or refresh token was used before", "error", err)
@@ -156,7 +156,7 @@ func (s *Server) issue(ctx context.Context, f *front, id string, got *relyingpar
 	}
 	if got.RefreshToken != "" && mayRefresh {
 		var err error
-		if issued.RefreshToken, err = s.seals.seal("refresh", refresh{newID(), got.RefreshToken, resource}, name(digest(id))); err != nil {
+		if issued.RefreshToken, err = s.seals.seal("refresh", refresh{newID(), got.RefreshToken, resource}, digest(id)); err != nil {
 			return nil, serverError("the refresh token can't be sealed")
 		}
 	}
