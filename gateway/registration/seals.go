@@ -94,8 +94,8 @@ func (s seals) open(handle, kind string, value any, bound ...string) error {
 	return nil
 }
 
-// boundTo returns the texts that a seal is bound to. None of them has a line break, which separates them: they are client IDs that open or
-// are URLs, redirect URIs that were checked, and digests.
+// boundTo returns the texts that a seal is bound to. At most one of them, the redirect URI, has no fixed length, so that no text can take
+// the place of another.
 func boundTo(kind string, bound []string) []byte {
 	return []byte(kind + "\n" + strings.Join(bound, "\n"))
 }
