@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -244,8 +244,12 @@ tasks: build ## tasks on four real services through the gateway, by scripts, as 
 	test/tasks/run $(TASKS_FLAGS)
 
 .PHONY: auth-e2e
-auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)
+auth-e2e: ## official clients log in at oidc-provider, at the demo's server, and at the gateway in front of providers without registration (BROWSER=1: also with chromium; needs python3)
 	test/authe2e/run
+
+.PHONY: registration-e2e
+registration-e2e: ## the part of auth-e2e on auth.registration: six clients, a restart and a replica (needs python3)
+	AUTH_E2E_RUN=TestAuth/registration test/authe2e/run
 
 .PHONY: keycloak-e2e
 keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official TypeScript clients, as a table; installs Java and Keycloak

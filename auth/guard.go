@@ -108,6 +108,9 @@ type Options struct {
 	// one issuer or key. Without issuers there is no metadata.
 	Issuers []Issuer
 	APIKeys []APIKey
+	// AuthorizationServers are named in the metadata instead of Issuers, if not empty: those at which clients log in, which may be in
+	// front of the issuers.
+	AuthorizationServers []string
 	// DefaultScopes are required by an operation without scopes of its own. The 401 challenge and
 	// the metadata name them too.
 	DefaultScopes []string

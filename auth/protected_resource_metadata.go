@@ -38,9 +38,11 @@ func (g *Guard) MetadataPaths() []string {
 func newMetadata(o Options, p *proofVerifier) []byte {
 	b := []byte(`{"resource":`)
 	b = jsonscan.AppendString(b, o.Resource)
-	servers := make([]string, len(o.Issuers))
-	for i, issuer := range o.Issuers {
-		servers[i] = issuer.URL
+	servers := o.AuthorizationServers
+	if len(servers) == 0 {
+		for _, issuer := range o.Issuers {
+			servers = append(servers, issuer.URL)
+		}
 	}
 	b = appendList(append(b, `,"authorization_servers":`...), servers)
 	if len(o.DefaultScopes) > 0 {

@@ -20,6 +20,8 @@ type Auth struct {
 	SharedAudience bool `yaml:"shared_audience" default:"false" access:"grants"`
 	// Requires a nonce of the gateway in DPoP proofs (RFC 9449 section 9). Needs an issuer with dpop.
 	DPoPNonce bool `yaml:"dpop_nonce" default:"false" access:"restricts"`
+	// Registers MCP clients in front of a provider that does not, such as Entra ID or Okta, and logs their users in there.
+	Registration *Registration `yaml:"registration,omitempty" absent:"clients register at the provider, or are configured" access:"section"`
 }
 
 // HasIssuers reports whether callers may have tokens. The receiver may be nil.

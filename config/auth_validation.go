@@ -7,7 +7,7 @@ import (
 
 func (a *Auth) validate(c cursor) {
 	if a.Anonymous {
-		for _, key := range []string{"issuers", "keys", "default_scopes", "allow_unscoped", "implies", "hide_unauthorized", "dpop_nonce", "shared_audience"} {
+		for _, key := range []string{"issuers", "keys", "default_scopes", "allow_unscoped", "implies", "hide_unauthorized", "dpop_nonce", "shared_audience", "registration"} {
 			if c.given(key) {
 				c.errorf(key, "can't stand beside anonymous: true, which asks nobody for a token")
 			}

@@ -29,7 +29,7 @@ func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
 		Config: g.Config, Gateway: g, Tools: g.consoleTools, Trials: trials{g.inProcess}, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
 		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
-			return upstream.ProviderClient(o, g.o.Version, g.recovery.Report)
+			return upstream.ProviderClient("console", &o.Issuer, o.CAFile, o.Proxy, g.o.Version, g.recovery.Report)
 		},
 		Address: g.clients.Certain, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.Test.Now,
 	})

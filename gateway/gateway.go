@@ -54,6 +54,7 @@ type Gateway struct {
 	store      *diskcache.Store    // last-known-good store; nil if documents are kept in memory only
 	embeddings *embedding.Embedder // finds tools by words, and by vectors if there is a server of embeddings
 	links      *mcp.SealedHandles  // seals the URIs of responses that are read later
+	logins     *mcp.Sealer         // seals what clients and browsers keep of registrations and logins
 	cursors    *endpoint.Cursors
 	answers    *cache.Cache // response cache
 	deployer   *generation.Deployer
@@ -180,6 +181,9 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 	if g.links, err = mcp.NewSealedHandles(keys, "drawbridge link"); err != nil {
 		return err
 	}
+	if g.logins, err = mcp.NewSealer(keys, "drawbridge registration"); err != nil {
+		return err
+	}
 	g.answers = cache.New(int64(g.o.Config.Limits.Cache), g.o.Test.Now, g.recovery.Report)
 	if g.shared.Answers != nil {
 		g.answers.With(g.shared.Answers)
@@ -230,7 +234,7 @@ func (g *Gateway) newPublisher() *publisher {
 				return g.mcpHandlers.Named(name, title, instructions)
 			},
 		},
-		rekey: []func([][]byte) error{g.cursors.Sealer.Rekey, g.links.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.Rekey},
+		rekey: []func([][]byte) error{g.cursors.Sealer.Rekey, g.links.Rekey, g.logins.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.Rekey},
 	}
 }
 
@@ -238,6 +242,7 @@ func (g *Gateway) newPublisher() *publisher {
 func (g *Gateway) addRoutes() {
 	g.public = g.server.Routes(endpoint.RoutesOptions{
 		Callback: g.tasks.ServeCallback, Keys: endpoint.ServeKeys(g.identity.Load), Metadata: endpoint.ServeMetadata(g.guards.Load),
+		Registration: g.newRegistration().ServeHTTP,
 	})
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,

@@ -34,7 +34,7 @@ func (s *Server) mint(g *grant, scopes []string, now time.Time, life time.Durati
 		claims["auth_time"] = g.since.Unix()
 	}
 	if len(scopes) > 0 {
-		claims["scope"] = strings.Join(scopes, " ")
+		claims["scope"] = strings.Join(s.tokenScopes(scopes), " ")
 	}
 	if g.proofKey != "" {
 		claims["cnf"] = map[string]any{"jkt": g.proofKey} // RFC 9449 section 6.1
@@ -50,6 +50,18 @@ func (s *Server) mint(g *grant, scopes []string, now time.Time, life time.Durati
 	until := now.Add(life)
 	s.issued.put(token, &issued{claims: claims, grant: g, until: until}, until, now)
 	return token, nil
+}
+
+// tokenScopes returns scopes as tokens have them.
+func (s *Server) tokenScopes(scopes []string) []string {
+	if !s.entra {
+		return scopes
+	}
+	var short []string
+	for _, scope := range scopes {
+		short = append(short, scope[strings.LastIndexByte(scope, '/')+1:])
+	}
+	return short
 }
 
 // idToken creates an ID token (OpenID Connect Core section 2).

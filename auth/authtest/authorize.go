@@ -4,10 +4,10 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // authorization is a checked authorization request that waits for consent.
@@ -30,24 +30,19 @@ type code struct {
 	spent bool
 }
 
-var (
-	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)       // SHA-256 in base64url, RFC 7636 section 4.2
-	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`) // section 4.1
-)
-
 // serveAuthorize is the authorization endpoint (OAuth 2.1 section 4.1.1). Errors about the client
 // or the redirect URI are shown to the user, all others are sent to the client by the redirect.
 func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
-	if len(r.URL.RawQuery) > maxQuery {
-		s.writeError(w, newProblem(invalidRequest, "the query has more than %d bytes", maxQuery))
+	if len(r.URL.RawQuery) > oauthserver.MaxQuery {
+		s.writeError(w, oauthserver.NewError(oauthserver.InvalidRequest, "the query has more than %d bytes", oauthserver.MaxQuery))
 		return
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		s.writeError(w, newProblem(invalidRequest, "the query is malformed"))
+		s.writeError(w, oauthserver.NewError(oauthserver.InvalidRequest, "the query is malformed"))
 		return
 	}
-	query := clean(values)
+	query := oauthserver.WithoutEmpty(values)
 	a, p := s.findClient(r, query)
 	if p != nil {
 		s.writeError(w, p)
@@ -61,7 +56,7 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.auto && !a.client.unknown:
 		s.approve(w, r, http.StatusFound, a, a.scopes)
-	case query.get("prompt") == "none":
+	case query.Get("prompt") == "none":
 		s.redirect(w, http.StatusFound, a, url.Values{"error": {"consent_required"}, "error_description": {"somebody has to look at the consent page"}})
 	default:
 		s.showConsent(w, r, a)
@@ -70,39 +65,39 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 
 // findClient determines the client and the redirect URI. Nothing is redirected until both are
 // valid.
-func (s *Server) findClient(r *http.Request, query parameters) (*authorization, *problem) {
+func (s *Server) findClient(r *http.Request, query oauthserver.Parameters) (*authorization, *oauthserver.Error) {
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if n := len(query[name]); n > 1 {
-			return nil, newProblem(invalidRequest, "parameter '%s' stands there %d times", name, n)
+			return nil, oauthserver.NewError(oauthserver.InvalidRequest, "parameter '%s' stands there %d times", name, n)
 		}
 	}
-	id := query.get("client_id")
+	id := query.Get("client_id")
 	if id == "" {
-		return nil, newProblem(invalidRequest, "no client_id")
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no client_id")
 	}
 	s.mu.Lock()
 	c := s.lookup(id, s.now())
 	s.mu.Unlock()
-	if c == nil && isDocument(id) {
-		var p *problem
+	if c == nil && oauthserver.IsMetadataURL(id) {
+		var p *oauthserver.Error
 		if c, p = s.fetchClient(r.Context(), id); p != nil {
 			return nil, p
 		}
 	}
-	if c == nil && s.strangers && len(id) <= maxRedirect {
+	if c == nil && s.strangers && len(id) <= oauthserver.MaxRedirectURI {
 		c = unknownClient(id)
 	}
 	if c == nil {
-		return nil, newProblem(invalidClient, "client '%s' is unknown; it may have registered before a restart", id)
+		return nil, oauthserver.NewError(oauthserver.InvalidClient, "client '%s' is unknown; it may have registered before a restart", id)
 	}
-	a := &authorization{client: c, redirect: query.get("redirect_uri")}
+	a := &authorization{client: c, redirect: query.Get("redirect_uri")}
 	switch {
 	case a.redirect == "" && len(c.RedirectURIs) == 1:
 		a.redirect = c.RedirectURIs[0]
 	case a.redirect == "":
-		return nil, newProblem(invalidRequest, "no redirect_uri")
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no redirect_uri")
 	case !c.allows(a.redirect):
-		return nil, newProblem(invalidRequest, "redirect_uri '%s' is not one of client '%s'", a.redirect, id)
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri '%s' is not one of client '%s'", a.redirect, id)
 	default:
 		a.sent = true
 	}
@@ -110,40 +105,37 @@ func (s *Server) findClient(r *http.Request, query parameters) (*authorization, 
 }
 
 // readAuthorization checks the remaining parameters.
-func (s *Server) readAuthorization(a *authorization, query parameters) (p *problem) {
+func (s *Server) readAuthorization(a *authorization, query oauthserver.Parameters) (p *oauthserver.Error) {
 	if len(query["state"]) == 1 {
-		a.state = query.get("state")
+		a.state = query.Get("state")
 	}
-	if p := query.check(); p != nil {
+	if p := query.Check(); p != nil {
 		return p
 	}
-	a.nonce, a.challenge, a.proofKey = query.get("nonce"), query.get("code_challenge"), query.get("dpop_jkt")
-	switch response, mode := query.get("response_type"), query.get("response_mode"); {
-	case query.get("request") != "":
-		return newProblem("request_not_supported", "request objects are not supported")
-	case query.get("request_uri") != "":
-		return newProblem("request_uri_not_supported", "request objects are not supported")
+	a.nonce, a.challenge, a.proofKey = query.Get("nonce"), query.Get("code_challenge"), query.Get("dpop_jkt")
+	switch response, mode := query.Get("response_type"), query.Get("response_mode"); {
+	case query.Get("request") != "":
+		return oauthserver.NewError("request_not_supported", "request objects are not supported")
+	case query.Get("request_uri") != "":
+		return oauthserver.NewError("request_uri_not_supported", "request objects are not supported")
 	case response == "":
-		return newProblem(invalidRequest, "no response_type")
+		return oauthserver.NewError(oauthserver.InvalidRequest, "no response_type")
 	case response != "code":
-		return newProblem("unsupported_response_type", "response_type '%s' is not 'code'", response)
+		return oauthserver.NewError("unsupported_response_type", "response_type '%s' is not 'code'", response)
 	case mode != "" && mode != "query":
-		return newProblem(invalidRequest, "response_mode '%s' is not 'query'", mode)
-	case !a.client.mayUse(grantCode):
-		return newProblem(unauthorizedClient, "this client may not use authorization codes")
-	case a.challenge == "":
-		return newProblem(invalidRequest, "no code_challenge: PKCE is required")
-	case query.get("code_challenge_method") != "S256": // absent means plain, RFC 7636 section 4.3
-		return newProblem(invalidRequest, "code_challenge_method is not 'S256'")
-	case !challengeForm.MatchString(a.challenge):
-		return newProblem(invalidRequest, "code_challenge is not a SHA-256 sum in base64url")
-	case a.proofKey != "" && !challengeForm.MatchString(a.proofKey):
-		return newProblem(invalidRequest, "dpop_jkt is not a SHA-256 sum in base64url")
+		return oauthserver.NewError(oauthserver.InvalidRequest, "response_mode '%s' is not 'query'", mode)
+	case !a.client.mayUse(oauthserver.GrantCode):
+		return oauthserver.NewError(oauthserver.UnauthorizedClient, "this client may not use authorization codes")
+	case a.proofKey != "" && !oauthserver.IsSHA256(a.proofKey):
+		return oauthserver.NewError(oauthserver.InvalidRequest, "dpop_jkt is not a SHA-256 sum in base64url")
 	}
-	if a.scopes, p = s.checkScopes(query.get("scope")); p != nil {
+	if p := oauthserver.CheckChallenge(query); p != nil {
 		return p
 	}
-	a.resource, p = s.checkResource(query.all("resource"))
+	if a.scopes, p = s.checkScopes(query.Get("scope")); p != nil {
+		return p
+	}
+	a.resource, p = s.checkResource(query.All("resource"))
 	return p
 }
 
@@ -182,11 +174,7 @@ func (s *Server) redirect(w http.ResponseWriter, status int, a *authorization, a
 		answer.Set("state", a.state)
 	}
 	answer.Set("iss", s.issuer.String())
-	separator := "?"
-	if strings.Contains(a.redirect, "?") { // RFC 6749 section 3.1.2: its own query is kept
-		separator = "&"
-	}
-	w.Header().Set("Location", a.redirect+separator+answer.Encode())
+	w.Header().Set("Location", oauthserver.AddToRedirectURI(a.redirect, answer))
 	w.WriteHeader(status)
 }
 

@@ -76,7 +76,7 @@ func caseOptions(t *testing.T, words []string) Options {
 		case word == "auto":
 			o.AutoConsent = true
 		case word == "entra":
-			o.Entra = true
+			o.EntraID = true
 		case word == "opaque":
 			o.OpaqueTokens = true
 		case word == "no-refresh":

@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
-	"drawbridge/openapi/origin"
+	"drawbridge/auth/oauthserver"
 	"drawbridge/openapi/text"
 )
 
@@ -37,21 +34,15 @@ type Client struct {
 	Scopes []string
 }
 
-// Grant types.
+// Grant types besides those of public clients.
 const (
-	grantCode     = "authorization_code"
-	grantRefresh  = "refresh_token"
 	grantClient   = "client_credentials"
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 	grantBehalf   = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 )
 
-// Limits on client metadata.
-const (
-	maxRedirects = 16
-	maxRedirect  = 2 << 10
-	maxName      = 100 // runes that are shown
-)
+// maxName is the most characters of a name that are shown.
+const maxName = 100
 
 // client is a validated Client.
 type client struct {
@@ -68,13 +59,13 @@ func newClient(config Client) (*client, error) {
 		return nil, errors.New("no identifier")
 	}
 	if len(c.Grants) == 0 {
-		c.Grants = []string{grantCode, grantRefresh}
+		c.Grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh}
 		if c.Secret != "" {
 			c.Grants = append(c.Grants, grantClient, grantExchange, grantBehalf)
 		}
 	}
 	for _, grant := range c.Grants {
-		if !slices.Contains([]string{grantCode, grantRefresh, grantClient, grantExchange, grantBehalf}, grant) {
+		if !slices.Contains([]string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange, grantBehalf}, grant) {
 			return nil, fmt.Errorf("unknown grant type %q", grant)
 		}
 		if c.Secret == "" && (grant == grantClient || grant == grantExchange || grant == grantBehalf) {
@@ -82,7 +73,7 @@ func newClient(config Client) (*client, error) {
 		}
 	}
 	for _, uri := range c.RedirectURIs {
-		if reason := checkRedirect(uri); reason != "" {
+		if reason := oauthserver.CheckRedirectURI(uri); reason != "" {
 			return nil, fmt.Errorf("redirect URI %q %s", uri, reason)
 		}
 	}
@@ -91,81 +82,21 @@ func newClient(config Client) (*client, error) {
 
 // title is the client's name on the consent page.
 func (c *client) title() string {
-	return text.TruncateRunes(cmp.Or(printable(c.Name), printable(c.ID)), maxName)
-}
-
-// printable removes control and format characters from an untrusted text, with which a name could
-// imitate another.
-func printable(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r != ' ' && (!unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r)) {
-			return -1
-		}
-		return r
-	}, text))
-}
-
-var hostPattern = regexp.MustCompile(`^([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?$`)
-
-// checkRedirect returns the defect of a redirect URI, or "" if it is valid: https, http on loopback
-// (RFC 8252 section 7.3), or a private-use scheme (section 7.1).
-func checkRedirect(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || !u.IsAbs() || len(text) > maxRedirect:
-		return "is not an absolute URI"
-	case strings.ContainsAny(text, "# \"<>\\^`{|}") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "has a fragment or a character that URIs do not have" // RFC 6749 section 3.1.2
-	case u.User != nil:
-		return "has a user"
-	case !hostPattern.MatchString(u.Host):
-		return "has a host with other characters than those of names and addresses" // it is used in the page's content security policy
-	}
-	switch strings.ToLower(u.Scheme) {
-	case "https":
-		if u.Hostname() == "" {
-			return "has no host"
-		}
-	case "http":
-		if !origin.Loopback(u.Hostname()) {
-			return "is http, but not on loopback"
-		}
-	case "javascript", "data", "vbscript", "blob", "about", "file", "filesystem", "ftp", "ws", "wss", "mailto", "view-source":
-		return "has a scheme that no application can have for itself"
-	default:
-		if !strings.HasPrefix(u.Path, "/") && u.Host == "" {
-			return "has no path"
-		}
-	}
-	return ""
+	return text.TruncateRunes(cmp.Or(oauthserver.Printable(c.Name), oauthserver.Printable(c.ID)), maxName)
 }
 
 // allows reports whether a redirect URI is allowed.
 func (c *client) allows(redirect string) bool {
 	if c.unknown {
 		u, err := url.Parse(redirect)
-		return err == nil && checkRedirect(redirect) == "" && u.Scheme == "http" // loopback, then
+		return err == nil && oauthserver.CheckRedirectURI(redirect) == "" && u.Scheme == "http" // loopback, then
 	}
-	without := withoutPort(redirect)
-	return slices.ContainsFunc(c.RedirectURIs, func(uri string) bool {
-		return uri == redirect || without != "" && without == withoutPort(uri)
-	})
-}
-
-// withoutPort returns an http URI of a loopback host without its port, or "" for other URIs. A
-// native application listens on any free port.
-func withoutPort(text string) string {
-	rest, ok := strings.CutPrefix(text, "http://")
-	u, err := url.Parse(text)
-	if !ok || err != nil || checkRedirect(text) != "" {
-		return ""
-	}
-	return "http://" + strings.TrimSuffix(u.Host, ":"+u.Port()) + strings.TrimPrefix(rest, u.Host)
+	return oauthserver.AllowsRedirectURI(c.RedirectURIs, redirect)
 }
 
 // unknownClient returns a public client of which only the client_id is known.
 func unknownClient(id string) *client {
-	return &client{Client: Client{ID: id, Grants: []string{grantCode, grantRefresh}}, unknown: true}
+	return &client{Client: Client{ID: id, Grants: []string{oauthserver.GrantCode, oauthserver.GrantRefresh}}, unknown: true}
 }
 
 // mayUse reports whether the client may use a grant type.
@@ -183,16 +114,16 @@ func (s *Server) lookup(id string, now time.Time) *client {
 // authenticate determines the client that sent a form (RFC 6749 section 2.3). A client with a
 // metadata document and an unknown client are public, and can only use what was granted to them
 // before.
-func (s *Server) authenticate(r *http.Request, form parameters) (*client, *problem) {
-	fail := func(format string, args ...any) *problem {
-		p := newProblem(invalidClient, format, args...)
-		p.status = http.StatusUnauthorized
+func (s *Server) authenticate(r *http.Request, form oauthserver.Parameters) (*client, *oauthserver.Error) {
+	fail := func(format string, args ...any) *oauthserver.Error {
+		p := oauthserver.NewError(oauthserver.InvalidClient, format, args...)
+		p.Status = http.StatusUnauthorized
 		if r.Header["Authorization"] != nil {
-			p.challenge = `Basic realm="authtest"`
+			p.Challenge = `Basic realm="authtest"`
 		}
 		return p
 	}
-	id, secret := form.get("client_id"), form.get("client_secret")
+	id, secret := form.Get("client_id"), form.Get("client_secret")
 	if values := r.Header["Authorization"]; len(values) > 0 {
 		user, password, ok := r.BasicAuth()
 		name, err1 := url.QueryUnescape(user) // section 2.3.1: both are form-encoded first
@@ -201,9 +132,9 @@ func (s *Server) authenticate(r *http.Request, form parameters) (*client, *probl
 		case len(values) > 1 || !ok || err1 != nil || err2 != nil:
 			return nil, fail("the Authorization header is not client_secret_basic")
 		case secret != "":
-			return nil, newProblem(invalidRequest, "two ways of client authentication at once")
+			return nil, oauthserver.NewError(oauthserver.InvalidRequest, "two ways of client authentication at once")
 		case id != "" && id != name:
-			return nil, newProblem(invalidRequest, "client_id '%s' is not the client that authenticates itself", id)
+			return nil, oauthserver.NewError(oauthserver.InvalidRequest, "client_id '%s' is not the client that authenticates itself", id)
 		}
 		id, secret = name, pass
 	}
@@ -213,7 +144,7 @@ func (s *Server) authenticate(r *http.Request, form parameters) (*client, *probl
 	s.mu.Lock()
 	c := s.lookup(id, s.now())
 	s.mu.Unlock()
-	if c == nil && (isDocument(id) || s.strangers) {
+	if c == nil && (oauthserver.IsMetadataURL(id) || s.strangers) {
 		c = unknownClient(id)
 	}
 	switch {

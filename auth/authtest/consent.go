@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed" // the style is part of the binary
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"drawbridge/openapi/origin"
+	"drawbridge/auth/oauthserver"
 )
 
 //go:embed consent.css
@@ -35,7 +33,7 @@ type pending struct {
 
 // consentView is the data of the consent page.
 type consentView struct {
-	Problem  *problem // shown instead of everything else
+	Problem  *oauthserver.Error // shown instead of everything else
 	Action   string
 	Handle   string
 	Client   string
@@ -69,12 +67,6 @@ func (s *scopeView) explanation() string {
 	return ": " + s.Description
 }
 
-// consentSource returns the CSP source expression of the page's style.
-func consentSource() string {
-	sum := sha256.Sum256([]byte(consentStyle))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
 // showConsent shows the consent page.
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, a *authorization) {
 	browser := rand.Text()
@@ -83,8 +75,8 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, a *authoriz
 	}
 	handle, now := rand.Text(), s.now()
 	view := consentView{
-		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: printable(a.client.ID), Document: a.client.document,
-		Stranger: a.client.unknown, Target: target(a.redirect), Resource: a.resource, Subject: s.subject,
+		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: oauthserver.Printable(a.client.ID), Document: a.client.document,
+		Stranger: a.client.unknown, Target: oauthserver.RedirectTarget(a.redirect), Resource: a.resource, Subject: s.subject,
 	}
 	s.mu.Lock()
 	s.pending.put(handle, &pending{a, browser}, now.Add(consentLife), now)
@@ -114,15 +106,15 @@ func (s *Server) describe(name string) Scope {
 // browser only.
 func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 	refuse := func(format string, args ...any) {
-		p := newProblem(accessDenied, format, args...)
-		p.status = http.StatusForbidden
+		p := oauthserver.NewError(oauthserver.AccessDenied, format, args...)
+		p.Status = http.StatusForbidden
 		s.writeError(w, p)
 	}
 	if s.crossOrigin.Check(r) != nil {
 		refuse("the answer comes from another page")
 		return
 	}
-	form, p := readForm(w, r)
+	form, p := oauthserver.ReadForm(w, r)
 	if p != nil && len(form["scope"]) < 2 { // one checkbox per scope
 		s.writeError(w, p)
 		return
@@ -132,9 +124,9 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 		browser = c.Value
 	}
 	s.mu.Lock()
-	page, ok := s.pending.get(form.get("page"), s.now())
+	page, ok := s.pending.get(form.Get("page"), s.now())
 	if ok = ok && subtle.ConstantTimeCompare([]byte(page.browser), []byte(browser)) == 1; ok {
-		s.pending.take(form.get("page"), s.now())
+		s.pending.take(form.Get("page"), s.now())
 	}
 	s.mu.Unlock()
 	if !ok {
@@ -142,17 +134,17 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	granted := slices.DeleteFunc(slices.Clone(page.scopes), func(name string) bool { return !slices.Contains(form["scope"], name) })
-	if form.get("answer") != "allow" || len(granted) == 0 && len(page.scopes) > 0 {
+	if form.Get("answer") != "allow" || len(granted) == 0 && len(page.scopes) > 0 {
 		s.log.DebugContext(r.Context(), "authorization denied", "client", page.client.ID)
-		s.redirect(w, http.StatusSeeOther, page.authorization, url.Values{"error": {accessDenied}, "error_description": {"the user said no"}})
+		s.redirect(w, http.StatusSeeOther, page.authorization, url.Values{"error": {oauthserver.AccessDenied}, "error_description": {"the user said no"}})
 		return
 	}
 	s.approve(w, r, http.StatusSeeOther, page.authorization, granted)
 }
 
 // writeError shows an error to the user, on a page without links.
-func (s *Server) writeError(w http.ResponseWriter, p *problem) {
-	status := p.status
+func (s *Server) writeError(w http.ResponseWriter, p *oauthserver.Error) {
+	status := p.Status
 	if status == http.StatusUnauthorized {
 		status = http.StatusBadRequest // no authentication is possible here
 	}
@@ -172,20 +164,6 @@ func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, 
 	if err := consentPage(view).Render(context.Background(), w); err != nil {
 		s.log.Debug("the client went away", "error", err)
 	}
-}
-
-// target describes the destination of the redirect on the page.
-func target(redirect string) string {
-	u, err := url.Parse(redirect)
-	switch {
-	case err != nil:
-		return redirect
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "the application that opens " + u.Scheme + ": links"
-	case origin.Loopback(u.Hostname()):
-		return "an application on this machine (" + u.Host + ")"
-	}
-	return u.Host
 }
 
 // source is the CSP source expression of a redirect URI: browsers apply form-action to redirects

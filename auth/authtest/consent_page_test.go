@@ -6,6 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // TestHostileConsent: no text of a client, a scope or an error becomes markup on the consent page, and the form is sent to no URL that
@@ -19,7 +21,7 @@ func TestHostileConsent(t *testing.T) {
 			Action: "javascript:" + text, Handle: text, Client: text, ID: text, Document: text, Stranger: true, Target: text, Resource: text, Subject: text,
 			Scopes: []scopeView{{Scope: Scope{Name: text, Description: text}, New: true}},
 		}
-		failed := consentView{Problem: &problem{Code: text, Description: text}}
+		failed := consentView{Problem: &oauthserver.Error{Code: text, Description: text}}
 		if got, want := elements(t, view), "html head meta meta title style body p h1 p dl dt dd dt dd dt dd dt dd form input p ul li label input code span button button "; got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // A client may be its metadata document (draft-ietf-oauth-client-id-metadata-document): what is wrong with one is told to
@@ -112,13 +114,13 @@ func TestIsDocument(t *testing.T) {
 		"https:///client.json":                 false,
 		"https://client.example/" + longPath(): false,
 	} {
-		if got := isDocument(id); got != want {
-			t.Errorf("isDocument(%q) = %t", id, got)
+		if got := oauthserver.IsMetadataURL(id); got != want {
+			t.Errorf("oauthserver.IsMetadataURL(%q) = %t", id, got)
 		}
 	}
 }
 
-func longPath() string { return strings.Repeat("a", maxRedirect) }
+func longPath() string { return strings.Repeat("a", oauthserver.MaxRedirectURI) }
 
 // What fetches documents uses no proxy and looks at the address that a name resolved to.
 func TestDialsLoopbackOnly(t *testing.T) {

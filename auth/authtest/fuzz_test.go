@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/auth/oauthserver"
 	"drawbridge/openapi/origin"
 )
 
@@ -42,7 +43,7 @@ func FuzzRedirect(f *testing.F) {
 				t.Errorf("an answer leaves the machine: %q", redirect)
 			}
 		}
-		if checkRedirect(redirect) == "" {
+		if oauthserver.CheckRedirectURI(redirect) == "" {
 			if strings.ContainsAny(source(redirect), "; ,'*\r\n") {
 				t.Errorf("%q gives the source %q", redirect, source(redirect))
 			}

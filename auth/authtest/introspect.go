@@ -3,30 +3,32 @@ package authtest
 import (
 	"maps"
 	"net/http"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // serveIntrospect is RFC 7662. Any client with a secret may introspect any access token. Refresh
 // tokens are inactive here: a resource server that asks about one was sent the wrong kind.
 func (s *Server) serveIntrospect(w http.ResponseWriter, r *http.Request) {
-	form, p := readForm(w, r)
+	form, p := oauthserver.ReadForm(w, r)
 	if p != nil {
-		p.write(w)
+		p.Write(w)
 		return
 	}
 	c, p := s.authenticate(r, form)
 	if p == nil && c.Secret == "" {
-		p = newProblem(invalidClient, "introspection is for clients with a secret") // section 2.1: prevents token scanning
-		p.status = http.StatusUnauthorized
-		p.challenge = `Basic realm="authtest"`
+		p = oauthserver.NewError(oauthserver.InvalidClient, "introspection is for clients with a secret") // section 2.1: prevents token scanning
+		p.Status = http.StatusUnauthorized
+		p.Challenge = `Basic realm="authtest"`
 	}
-	if p == nil && form.get("token") == "" {
-		p = newProblem(invalidRequest, "no token")
+	if p == nil && form.Get("token") == "" {
+		p = oauthserver.NewError(oauthserver.InvalidRequest, "no token")
 	}
 	if p != nil {
-		p.write(w)
+		p.Write(w)
 		return
 	}
-	writeJSON(w, http.StatusOK, s.introspect(form.get("token")))
+	oauthserver.WriteJSON(w, http.StatusOK, s.introspect(form.Get("token")))
 }
 
 func (s *Server) introspect(token string) map[string]any {
@@ -50,14 +52,14 @@ func (s *Server) introspect(token string) map[string]any {
 // does not.
 func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) {
 	if p := s.revoke(w, r); p != nil {
-		p.write(w)
+		p.Write(w)
 		return
 	}
 	w.WriteHeader(http.StatusOK) // also for an unknown token, section 2.2
 }
 
-func (s *Server) revoke(w http.ResponseWriter, r *http.Request) *problem {
-	form, p := readForm(w, r)
+func (s *Server) revoke(w http.ResponseWriter, r *http.Request) *oauthserver.Error {
+	form, p := oauthserver.ReadForm(w, r)
 	if p != nil {
 		return p
 	}
@@ -65,11 +67,11 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	token := form.get("token")
+	token := form.Get("token")
 	if token == "" {
-		return newProblem(invalidRequest, "no token")
+		return oauthserver.NewError(oauthserver.InvalidRequest, "no token")
 	}
-	foreign := newProblem(unauthorizedClient, "the token was given to another client")
+	foreign := oauthserver.NewError(oauthserver.UnauthorizedClient, "the token was given to another client")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()

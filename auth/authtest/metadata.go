@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // Paths of the endpoints, below the issuer identifier.
@@ -73,5 +75,5 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 	for _, scope := range s.scopes {
 		m.Scopes = append(m.Scopes, scope.Name)
 	}
-	writeJSON(w, http.StatusOK, m)
+	oauthserver.WriteJSON(w, http.StatusOK, m)
 }

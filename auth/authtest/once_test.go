@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"drawbridge/test/timebox"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // post sends a form to an endpoint of the server itself.
@@ -44,11 +46,11 @@ func login(t *testing.T, s *Server) string {
 }
 
 func redeemForm(code string) url.Values {
-	return url.Values{"grant_type": {grantCode}, "client_id": {"app"}, "code": {code}, "redirect_uri": {"http://127.0.0.1:5000/callback"}, "code_verifier": {exampleVerifier}}
+	return url.Values{"grant_type": {oauthserver.GrantCode}, "client_id": {"app"}, "code": {code}, "redirect_uri": {"http://127.0.0.1:5000/callback"}, "code_verifier": {exampleVerifier}}
 }
 
 func refreshForm(token string) url.Values {
-	return url.Values{"grant_type": {grantRefresh}, "client_id": {"app"}, "refresh_token": {token}}
+	return url.Values{"grant_type": {oauthserver.GrantRefresh}, "client_id": {"app"}, "refresh_token": {token}}
 }
 
 func decode(t *testing.T, w *httptest.ResponseRecorder) (a response) {

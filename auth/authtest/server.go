@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"drawbridge/auth/oauthserver"
 	"drawbridge/openapi/origin"
 )
 
@@ -55,6 +55,10 @@ type Options struct {
 	OpaqueTokens bool
 	// IDTokenClaims are further claims of ID tokens, such as groups. They override the others.
 	IDTokenClaims map[string]any
+	// EntraID makes the server one like Entra ID. It refuses requests with a resource, since the audience is decided by the scopes: it is
+	// DefaultResource. Scopes are requested by their URIs, and tokens have what follows the last slash. The token endpoint knows the
+	// on-behalf-of flow, for tokens of that audience, and no token exchange. Errors have the numbers of Entra ID (AADSTS…).
+	EntraID bool
 	// NoRefreshTokens disables refresh tokens. A client of the TypeScript SDK v1 that has one never
 	// requests more scopes: it refreshes and gives up.
 	NoRefreshTokens bool
@@ -62,10 +66,6 @@ type Options struct {
 	// those whose metadata document is on another machine, where this server does not look. Their
 	// redirects go to loopback only, and always need the consent page, which warns of them.
 	UnknownClients bool
-	// Entra makes the token endpoint one of Entra ID: it knows the on-behalf-of flow, for tokens whose
-	// audience is DefaultResource, and no token exchange; it rejects "resource"; its errors have the
-	// numbers of Entra ID (AADSTS…).
-	Entra bool
 	// CodeLife, AccessLife and RefreshLife are the lifetimes of codes, access tokens and refresh
 	// tokens: one minute, ten minutes and a day by default. Rotated refresh tokens keep the expiry
 	// of the first.
@@ -150,7 +150,7 @@ func NewServer(o Options) (*Server, error) {
 		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
 		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
-		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients,
+		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients, entra: o.EntraID,
 		codeLife:    cmp.Or(o.CodeLife, time.Minute),
 		accessLife:  cmp.Or(o.AccessLife, 10*time.Minute),
 		refreshLife: cmp.Or(o.RefreshLife, 24*time.Hour),
@@ -184,14 +184,14 @@ func NewServer(o Options) (*Server, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
-	if s.entra = o.Entra; s.entra {
-		s.grants = []string{grantCode, grantRefresh, grantClient, grantBehalf}
+	s.grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange}
+	if s.entra {
+		s.grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantBehalf}
 	}
 	if o.NoRefreshTokens {
-		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
+		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == oauthserver.GrantRefresh })
 	}
-	s.style = consentSource()
+	s.style = oauthserver.StyleSource(consentStyle)
 	s.mux = s.routes()
 	return s, nil
 }
@@ -208,7 +208,7 @@ func (s *Server) checkTokens(o *Options) error {
 		}
 	}
 	for _, scope := range o.Scopes {
-		if list, p := readScopes(scope.Name); p != nil || len(list) != 1 {
+		if list, p := oauthserver.ReadScopes(scope.Name); p != nil || len(list) != 1 {
 			problem("%q is not a scope", scope.Name)
 		}
 	}
@@ -291,7 +291,7 @@ func (s *Server) routes() *http.ServeMux {
 	for _, path := range discoveryPaths(base) {
 		route(path, Metadata, "GET, HEAD", true, s.serveMetadata)
 	}
-	route(base+pathKeys, KeySet, "GET, HEAD", true, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.keySet()) })
+	route(base+pathKeys, KeySet, "GET, HEAD", true, func(w http.ResponseWriter, _ *http.Request) { oauthserver.WriteJSON(w, http.StatusOK, s.keySet()) })
 	route(base+pathAuthorize, Authorization, "GET", false, s.serveAuthorize)
 	route(base+pathConsent, Authorization, "POST", false, s.serveConsent)
 	route(base+pathToken, TokenEndpoint, "POST", true, s.serveToken)
@@ -339,8 +339,8 @@ func (s *Server) knowsScope(name string) bool {
 }
 
 // checkScopes parses the requested scopes, or returns the default.
-func (s *Server) checkScopes(list string) ([]string, *problem) {
-	scopes, p := readScopes(list)
+func (s *Server) checkScopes(list string) ([]string, *oauthserver.Error) {
+	scopes, p := oauthserver.ReadScopes(list)
 	if p != nil {
 		return nil, p
 	}
@@ -349,25 +349,27 @@ func (s *Server) checkScopes(list string) ([]string, *problem) {
 	}
 	for _, name := range scopes {
 		if !s.knowsScope(name) {
-			return nil, newProblem(invalidScope, "scope '%s' is not one of this server", name)
+			return nil, oauthserver.NewError(oauthserver.InvalidScope, "scope '%s' is not one of this server", name)
 		}
 	}
 	return scopes, nil
 }
 
 // checkResource returns the single requested resource (RFC 8707 section 2), or the default.
-func (s *Server) checkResource(values []string) (string, *problem) {
+func (s *Server) checkResource(values []string) (string, *oauthserver.Error) {
 	switch {
+	case len(values) > 0 && s.entra:
+		return "", resourceRefused(values[0])
 	case len(values) > 1:
-		return "", newProblem(invalidTarget, "%d resources: a token is for one", len(values))
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
 	case len(values) == 0 && s.resource == "":
-		return "", newProblem(invalidTarget, "no resource: name the server that the token is for")
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "no resource: name the server that the token is for")
 	case len(values) == 0:
 		return s.resource, nil
 	case !isResource(values[0]):
-		return "", newProblem(invalidTarget, "resource '%s' is not an absolute URI without fragment", values[0])
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is not an absolute URI without fragment", values[0])
 	case len(s.resources) > 0 && !slices.Contains(s.resources, values[0]):
-		return "", newProblem(invalidTarget, "resource '%s' is unknown", values[0])
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is unknown", values[0])
 	}
 	return values[0], nil
 }
@@ -375,12 +377,6 @@ func (s *Server) checkResource(values []string) (string, *problem) {
 func isResource(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "" || u.Path != "") && !strings.Contains(text, "#")
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

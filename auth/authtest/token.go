@@ -3,13 +3,13 @@ package authtest
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // grant is the authorization of a client. Revoking it revokes all tokens issued for it.
@@ -58,7 +58,7 @@ type response struct {
 // tokenRequest is a request of an authenticated client.
 type tokenRequest struct {
 	client   *client
-	form     parameters
+	form     oauthserver.Parameters
 	proofKey string // of the DPoP proof, or empty
 	now      time.Time
 }
@@ -66,15 +66,15 @@ type tokenRequest struct {
 func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) {
 	a, p := s.token(w, r)
 	if p != nil {
-		p.write(w)
+		p.Write(w)
 		return
 	}
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 section 5.1
-	writeJSON(w, http.StatusOK, a)
+	oauthserver.WriteJSON(w, http.StatusOK, a)
 }
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *problem) {
-	form, p := readForm(w, r)
+func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *oauthserver.Error) {
+	form, p := oauthserver.ReadForm(w, r)
 	if p != nil {
 		return nil, p
 	}
@@ -82,23 +82,23 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 	if q.client, p = s.authenticate(r, form); p != nil {
 		return nil, p
 	}
-	grants := map[string]func(*tokenRequest) (*response, *problem){
-		grantCode: s.redeemCode, grantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
+	grants := map[string]func(*tokenRequest) (*response, *oauthserver.Error){
+		oauthserver.GrantCode: s.redeemCode, oauthserver.GrantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
 		grantBehalf: s.onBehalf,
 	}
-	kind := form.get("grant_type")
+	kind := form.Get("grant_type")
 	redeem := grants[kind]
 	switch {
 	case kind == "":
-		return nil, newProblem(invalidRequest, "no grant_type")
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no grant_type")
 	case redeem == nil || !slices.Contains(s.grants, kind):
-		return nil, newProblem("unsupported_grant_type", "grant_type '%s' is not supported", kind)
+		return nil, oauthserver.NewError("unsupported_grant_type", "grant_type '%s' is not supported", kind)
 	case !q.client.mayUse(kind):
-		return nil, newProblem(unauthorizedClient, "this client may not use grant_type '%s'", kind)
+		return nil, oauthserver.NewError(oauthserver.UnauthorizedClient, "this client may not use grant_type '%s'", kind)
 	}
 	if s.entra {
-		if p := refuseResource(form); p != nil {
-			return nil, p
+		if resources := form.All("resource"); len(resources) > 0 {
+			return nil, resourceRefused(resources[0])
 		}
 	}
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 	return a, p
 }
 
-func (s *Server) logToken(ctx context.Context, client, kind string, p *problem) {
+func (s *Server) logToken(ctx context.Context, client, kind string, p *oauthserver.Error) {
 	if p != nil {
 		s.log.DebugContext(ctx, "token refused", "client", client, "grant", kind, "error", p.Code, "reason", p.Description)
 		return
@@ -121,35 +121,32 @@ func (s *Server) logToken(ctx context.Context, client, kind string, p *problem) 
 
 // redeemCode is OAuth 2.1 section 4.1.3. A code can be presented once, whether the request is valid
 // or not; a second use revokes all tokens issued for it (RFC 6749 section 4.1.2).
-func (s *Server) redeemCode(q *tokenRequest) (*response, *problem) {
-	secret, verifier := q.form.get("code"), q.form.get("code_verifier")
-	switch {
-	case secret == "":
-		return nil, newProblem(invalidRequest, "no code")
-	case verifier == "":
-		return nil, newProblem(invalidRequest, "no code_verifier")
-	case !verifierForm.MatchString(verifier):
-		return nil, newProblem(invalidRequest, "code_verifier is not 43 to 128 unreserved characters")
+func (s *Server) redeemCode(q *tokenRequest) (*response, *oauthserver.Error) {
+	secret, verifier := q.form.Get("code"), q.form.Get("code_verifier")
+	if secret == "" {
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no code")
+	}
+	if p := oauthserver.CheckVerifier(q.form); p != nil {
+		return nil, p
 	}
 	c, ok := s.codes.get(secret, q.now)
 	if !ok {
-		return nil, newProblem(invalidGrant, "the code is unknown or has expired")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the code is unknown or has expired")
 	}
 	if c.client.ID != q.client.ID {
-		return nil, newProblem(invalidGrant, "the code was given to another client")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the code was given to another client")
 	}
 	if c.spent {
 		c.grant.revoked = true
-		return nil, newProblem(invalidGrant, "the code was used before: what came of it is revoked")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the code was used before: what came of it is revoked")
 	}
 	c.spent = true
-	sum := sha256.Sum256([]byte(verifier))
-	redirect := q.form.get("redirect_uri")
+	redirect := q.form.Get("redirect_uri")
 	switch {
-	case subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.challenge)) != 1:
-		return nil, newProblem(invalidGrant, "code_verifier does not fit the code_challenge")
+	case subtle.ConstantTimeCompare([]byte(oauthserver.Challenge(verifier)), []byte(c.challenge)) != 1:
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "code_verifier does not fit the code_challenge")
 	case redirect != c.redirect && (redirect != "" || c.sent): // RFC 6749 section 4.1.3
-		return nil, newProblem(invalidGrant, "redirect_uri is not that of the authorization request")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "redirect_uri is not that of the authorization request")
 	}
 	if p := c.grant.bind(q); p != nil {
 		return nil, p
@@ -158,12 +155,12 @@ func (s *Server) redeemCode(q *tokenRequest) (*response, *problem) {
 }
 
 // bind checks a token request against the grant: the resource (RFC 8707 section 2.2) and the key.
-func (g *grant) bind(q *tokenRequest) *problem {
-	if list := q.form.all("resource"); len(list) > 1 || len(list) == 1 && list[0] != g.resource {
-		return newProblem(invalidTarget, "resource is not that of the authorization request")
+func (g *grant) bind(q *tokenRequest) *oauthserver.Error {
+	if list := q.form.All("resource"); len(list) > 1 || len(list) == 1 && list[0] != g.resource {
+		return oauthserver.NewError(oauthserver.InvalidTarget, "resource is not that of the authorization request")
 	}
 	if g.proofKey != "" && g.proofKey != q.proofKey {
-		return newProblem(invalidProof, "the grant is bound to another key than that of the proof")
+		return oauthserver.NewError(oauthserver.InvalidProof, "the grant is bound to another key than that of the proof")
 	}
 	g.proofKey = q.proofKey
 	return nil
@@ -171,23 +168,23 @@ func (g *grant) bind(q *tokenRequest) *problem {
 
 // redeemRefresh is RFC 6749 section 6 with rotation: each refresh token is valid once. A second use
 // indicates theft, and revokes the grant (OAuth 2.1 section 4.3.1).
-func (s *Server) redeemRefresh(q *tokenRequest) (*response, *problem) {
-	secret := q.form.get("refresh_token")
+func (s *Server) redeemRefresh(q *tokenRequest) (*response, *oauthserver.Error) {
+	secret := q.form.Get("refresh_token")
 	if secret == "" {
-		return nil, newProblem(invalidRequest, "no refresh_token")
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no refresh_token")
 	}
 	t, ok := s.refreshes.get(secret, q.now)
 	if !ok || t.grant.isRevoked() {
-		return nil, newProblem(invalidGrant, "the refresh token is unknown, has expired or was revoked")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the refresh token is unknown, has expired or was revoked")
 	}
 	if t.grant.client.ID != q.client.ID {
-		return nil, newProblem(invalidGrant, "the refresh token was given to another client")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the refresh token was given to another client")
 	}
 	if t.spent {
 		t.grant.revoked = true
-		return nil, newProblem(invalidGrant, "the refresh token was used before: what came of its grant is revoked")
+		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the refresh token was used before: what came of its grant is revoked")
 	}
-	scopes, p := readScopes(q.form.get("scope"))
+	scopes, p := oauthserver.ReadScopes(q.form.Get("scope"))
 	if p != nil {
 		return nil, p
 	}
@@ -195,7 +192,7 @@ func (s *Server) redeemRefresh(q *tokenRequest) (*response, *problem) {
 		scopes = t.grant.scopes
 	}
 	if !subset(scopes, t.grant.scopes) {
-		return nil, newProblem(invalidScope, "more scopes than were granted: ask for authorization anew")
+		return nil, oauthserver.NewError(oauthserver.InvalidScope, "more scopes than were granted: ask for authorization anew")
 	}
 	if p := t.grant.bind(q); p != nil {
 		return nil, p
@@ -205,24 +202,24 @@ func (s *Server) redeemRefresh(q *tokenRequest) (*response, *problem) {
 }
 
 // grantToClient is RFC 6749 section 4.4: a token for the client itself.
-func (s *Server) grantToClient(q *tokenRequest) (*response, *problem) {
-	resource, p := s.checkResource(q.form.all("resource"))
+func (s *Server) grantToClient(q *tokenRequest) (*response, *oauthserver.Error) {
+	resource, p := s.checkResource(q.form.All("resource"))
 	if p != nil {
 		return nil, p
 	}
-	scopes, p := s.checkScopes(q.form.get("scope"))
+	scopes, p := s.checkScopes(q.form.Get("scope"))
 	if p != nil {
 		return nil, p
 	}
 	if len(q.client.Scopes) > 0 && !subset(scopes, q.client.Scopes) {
-		return nil, newProblem(invalidScope, "this client may not have all of the scopes '%s'", strings.Join(scopes, " "))
+		return nil, oauthserver.NewError(oauthserver.InvalidScope, "this client may not have all of the scopes '%s'", strings.Join(scopes, " "))
 	}
 	g := &grant{client: q.client, subject: q.client.ID, resource: resource, scopes: scopes, proofKey: q.proofKey}
 	return s.issue(q, g, scopes, neverEnds)
 }
 
 // issue creates the tokens. until is the expiry of the refresh token; zero for none.
-func (s *Server) issue(q *tokenRequest, g *grant, scopes []string, until time.Time) (*response, *problem) {
+func (s *Server) issue(q *tokenRequest, g *grant, scopes []string, until time.Time) (*response, *oauthserver.Error) {
 	access, err := s.mint(g, scopes, q.now, s.accessLife, nil)
 	a := &response{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(s.accessLife / time.Second), Scope: strings.Join(scopes, " ")}
 	if g.proofKey != "" {
@@ -232,9 +229,9 @@ func (s *Server) issue(q *tokenRequest, g *grant, scopes []string, until time.Ti
 		a.IDToken, err = s.idToken(g, q.now)
 	}
 	if err != nil {
-		return nil, &problem{status: http.StatusInternalServerError, Code: "server_error", Description: "the token can't be made"}
+		return nil, &oauthserver.Error{Status: http.StatusInternalServerError, Code: "server_error", Description: "the token can't be made"}
 	}
-	if !until.IsZero() && g.client.mayUse(grantRefresh) && slices.Contains(s.grants, grantRefresh) {
+	if !until.IsZero() && g.client.mayUse(oauthserver.GrantRefresh) && slices.Contains(s.grants, oauthserver.GrantRefresh) {
 		a.RefreshToken = rand.Text()
 		s.refreshes.put(a.RefreshToken, &refresh{grant: g, until: until}, until, q.now)
 	}

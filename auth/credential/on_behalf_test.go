@@ -28,7 +28,7 @@ func onBehalfOptions(tokenURL, issuer string, client *http.Client) Options {
 // The token of each user is presented to its issuer, which gives one for the service. It is kept for that token of the user, and no
 // other target than the scope is sent.
 func TestOnBehalf(t *testing.T) {
-	s, e := issuer(t, authtest.Options{DefaultResource: gatewayAudience, Entra: true})
+	s, e := issuer(t, authtest.Options{DefaultResource: gatewayAudience, EntraID: true})
 	e.forms = make(chan url.Values, 10)
 	rt := mustNew(t, onBehalfOptions(tokenURL(s), s.Issuer(), e.client()))
 	for _, user := range []string{"alice", "bob"} {

@@ -151,8 +151,26 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 	for i := range s.auth.Keys {
 		o.APIKeys = append(o.APIKeys, apiKeyOf(&s.auth.Keys[i]))
 	}
+	o.AuthorizationServers = authorizationServers(c)
 	o.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: b.Panicked})).Documents()
 	return auth.New(o)
+}
+
+// authorizationServers returns those at which clients log in, with the gateway instead of the provider in front of which it registers
+// them; nil if they are the issuers.
+func authorizationServers(c *config.Config) (servers []string) {
+	provider := c.Auth.Provider()
+	if provider == nil {
+		return nil
+	}
+	for i := range c.Auth.Issuers {
+		if is := &c.Auth.Issuers[i]; is == provider {
+			servers = append(servers, c.PublicURLs()[0])
+		} else {
+			servers = append(servers, is.Issuer.String())
+		}
+	}
+	return servers
 }
 
 // nonceKeys derives the keys of DPoP nonces from those that seal handles, so that replicas that share the latter share

@@ -67,7 +67,7 @@ func TestServiceLogin(t *testing.T) {
 // token of an application is not presented, and a login that has ended is answered with 401, so that the client logs in again.
 func TestOnBehalfOf(t *testing.T) {
 	idp, err := authtest.Start(authtest.Options{
-		DefaultResource: gatewaytest.ResourceURL, Entra: true,
+		DefaultResource: gatewaytest.ResourceURL, EntraID: true,
 		Clients: []authtest.Client{{ID: "gateway", Secret: "client-secret-canary-1d"}},
 	})
 	if err != nil {

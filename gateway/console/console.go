@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
 	"drawbridge/gateway/history"
+	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/readiness"
 )
 
@@ -79,7 +80,11 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), refusals: signin.NewFailures(o.Now)}
+	sealer, err := mcp.NewSealer(nil, "drawbridge console sign-in")
+	if err != nil {
+		panic(err) // its own key is long enough
+	}
+	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, sealer, o.Now), failures: signin.NewFailures(o.Now), refusals: signin.NewFailures(o.Now)}
 	c.handler = c.middleware(c.routes())
 	return c
 }

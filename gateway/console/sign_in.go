@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/auth/relyingparty"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
 )
@@ -143,9 +144,9 @@ func (c *Console) signInCallback(w http.ResponseWriter, r *http.Request) {
 // signInFailed answers a sign-in at the provider that failed.
 func (c *Console) signInFailed(w http.ResponseWriter, r *http.Request, next string, err error) {
 	c.o.Log.Warn("a sign-in to the console failed", "reason", err, "address", c.address(r).String())
-	var failure *signin.Failure
+	var failure *relyingparty.Failure
 	if !errors.As(err, &failure) {
-		failure = &signin.Failure{Reason: "The sign-in failed. The log says why.", Unavailable: true}
+		failure = &relyingparty.Failure{Reason: "The sign-in failed. The log says why.", Unavailable: true}
 	}
 	status := http.StatusBadGateway
 	if !failure.Unavailable {

@@ -69,7 +69,7 @@ func isRoute(path string) bool {
 	if path == "/" {
 		return true
 	}
-	for _, route := range []string{"/mcp", legacyStreamPath, legacyMessagesPath, "/.well-known", "/manifest", strings.TrimSuffix(plan.CallbackPath, "/")} {
+	for _, route := range append([]string{"/mcp", legacyStreamPath, legacyMessagesPath, "/.well-known", "/manifest", strings.TrimSuffix(plan.CallbackPath, "/")}, registrationPaths...) {
 		if rest, ok := strings.CutPrefix(path, route); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}

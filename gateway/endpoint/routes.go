@@ -13,7 +13,12 @@ type RoutesOptions struct {
 	Callback http.HandlerFunc // serves webhooks from services; the route has the parameter token
 	Keys     http.HandlerFunc // serves the public keys of caller identities
 	Metadata http.HandlerFunc // serves the protected resource metadata of RFC 9728
+	// Registration serves clients that register and log in at the gateway. It has its own CORS rule, and its own check of forms.
+	Registration http.HandlerFunc
 }
+
+// registrationPaths are the paths of RoutesOptions.Registration.
+var registrationPaths = []string{"/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/*", "/register", "/authorize", "/token", "/oauth/callback"}
 
 // Routes returns the routes of the public listener, wrapped in its middleware.
 func (s *Server) Routes(o RoutesOptions) http.Handler {
@@ -44,6 +49,9 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	r.HandleFunc(metadataPath, o.Metadata)
 	r.HandleFunc(metadataPath+"/*", o.Metadata)
 	r.HandleFunc("/.well-known/jwks.json", o.Keys)
+	for _, path := range registrationPaths {
+		r.HandleFunc(path, o.Registration)
+	}
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(s.screen).HandleFunc(path, serveManifest(s.Current))
 	}

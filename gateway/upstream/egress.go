@@ -51,16 +51,16 @@ const (
 	maxProviderAnswer = 256 << 10
 )
 
-// ProviderClient returns a client for the OpenID provider of the console. The host of the issuer may be on a private network, no other
-// host that the provider's metadata names (E1).
-func ProviderClient(o *config.ConsoleOIDC, version string, onPanic func(what string, v any)) (*http.Client, error) {
-	_, roots, err := ReadRoots(o.CAFile.String())
+// ProviderClient returns a client for an OpenID provider at which people log in. The host of the issuer may be on a private network, no
+// other host that the provider's metadata names (E1). name is for errors.
+func ProviderClient(name string, issuer *config.URL, authority config.File, p *config.Proxy, version string, onPanic func(what string, v any)) (*http.Client, error) {
+	_, roots, err := ReadRoots(authority.String())
 	if err != nil {
 		return nil, err
 	}
 	l := config.DefaultLimits()
 	return NewClient(Options{
-		Name: "console", NamedHosts: []string{o.Issuer.URL().Hostname()}, Proxy: ConfiguredProxy(o.Proxy), RootCAs: roots, OnPanic: onPanic,
+		Name: name, NamedHosts: []string{issuer.URL().Hostname()}, Proxy: ConfiguredProxy(p), RootCAs: roots, OnPanic: onPanic,
 		Timeout: signInTimeout, FirstByte: signInTimeout, Connect: time.Duration(l.ConnectTimeout), TLSHandshake: time.Duration(l.TLSTimeout),
 		MaxBytes: maxProviderAnswer, MaxRatio: int64(l.MaxRatio), MaxIdle: 2, UserAgent: "drawbridge/" + cmp.Or(version, "dev"),
 	}).Documents(), nil

@@ -53,6 +53,7 @@ auth:
   hide_unauthorized: true
   dpop_nonce: true
   shared_audience: true
+  registration: {issuer: "https://opaque.example.com", client_id: gateway, redirect_hosts: [app.example.com]}
 identity: {key_files: [tls.key]}
 apis:
   - spec: a.yaml

@@ -29,6 +29,7 @@ type terms struct {
 	life     time.Duration // of access tokens
 	opaque   bool
 	secret   string // with which the client "gateway" asks about tokens
+	callback string // redirect URI of that client, if nobody can register
 }
 
 // scopes that can be granted, each with more rights than the one before.
@@ -43,7 +44,7 @@ type foreign struct {
 func startForeign(ctx context.Context, p *peer, want terms) (*foreign, error) {
 	var got struct{ Issuer string }
 	err := p.do(ctx, "start", map[string]any{
-		"resource": want.resource, "scopes": scopes, "life": math.Round(want.life.Seconds()), "opaque": want.opaque, "secret": want.secret,
+		"resource": want.resource, "scopes": scopes, "life": math.Round(want.life.Seconds()), "opaque": want.opaque, "secret": want.secret, "callback": want.callback,
 	}, &got)
 	return &foreign{p, got.Issuer}, err
 }
@@ -64,6 +65,9 @@ func (f *foreign) down(ctx context.Context, down bool) error {
 	return f.peer.do(ctx, "down", map[string]any{"issuer": f.name, "down": down}, nil)
 }
 
+// entraPrefix is the application ID URI of the gateway at a provider that behaves as Entra ID does.
+const entraPrefix = "api://gateway/"
+
 // own is the authorization server of the demo.
 type own struct{ server *authtest.Server }
 
@@ -72,7 +76,14 @@ func startOwn(want terms, roots *x509.CertPool) (*own, error) {
 		Resources: []string{want.resource}, AccessLife: want.life, OpaqueTokens: want.opaque, RootCAs: roots,
 		Clients: []authtest.Client{{ID: "gateway", Secret: want.secret}},
 	}
+	if want.callback != "" {
+		o.EntraID, o.AutoConsent, o.Resources, o.DefaultResource = true, true, nil, want.resource
+		o.Clients[0].RedirectURIs = []string{want.callback}
+	}
 	for _, name := range scopes {
+		if want.callback != "" {
+			name = entraPrefix + name
+		}
 		o.Scopes = append(o.Scopes, authtest.Scope{Name: name})
 	}
 	s, err := authtest.Start(o)

@@ -17,6 +17,7 @@ export class Browser {
       const jar = this.#cookies.get(url.origin) ?? new Map();
       this.#cookies.set(url.origin, jar);
       const headers = jar.size ? { Cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") } : {};
+      if (form) headers.Origin = url.origin; // each page posts to its own server
       const answer = await fetch(url, { method: form ? "POST" : "GET", body: form, headers, redirect: "manual" });
       for (const line of answer.headers.getSetCookie()) {
         const [, name, value] = line.match(/^([^=]+)=([^;]*)/);
@@ -28,6 +29,11 @@ export class Browser {
       if (answer.headers.has("location")) {
         url = new URL(answer.headers.get("location"), url);
         if (url.href.startsWith(redirect)) return url.searchParams;
+        continue;
+      }
+      const [, next] = answer.headers.get("refresh")?.match(/^0; url=(.*)$/) ?? [];
+      if (next) {
+        url = new URL(next, url);
         continue;
       }
       const filled = this.#fill(text);

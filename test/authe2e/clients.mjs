@@ -63,7 +63,8 @@ class Session {
     const answer = await fetch(input, init);
     if (!answer.headers.get("content-type")?.includes("json")) return answer;
     const text = await answer.clone().text();
-    if (new URL(input.url ?? input).origin === this.endpoint.origin) {
+    const { origin, pathname } = new URL(input.url ?? input);
+    if (origin === this.endpoint.origin && pathname !== "/token" && pathname !== "/register") { // it may be the authorization server as well
       this.heard += JSON.stringify([...answer.headers]) + text + "\n";
       return answer;
     }

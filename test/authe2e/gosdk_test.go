@@ -109,7 +109,8 @@ func (e ear) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	var said map[string]any
 	s.note(func(st *state) {
-		if strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "mcp")) {
+		// The gateway may be the authorization server as well.
+		if strings.HasPrefix(r.URL.String(), strings.TrimSuffix(s.endpoint, "mcp")) && r.URL.Path != "/token" && r.URL.Path != "/register" {
 			st.Heard += fmt.Sprintln(resp.Header, string(body))
 		} else if json.Unmarshal(body, &said) == nil {
 			st.hear(said)
@@ -169,7 +170,7 @@ func (s *goSession) browse(ctx context.Context, address string) (url.Values, err
 	if err != nil {
 		return nil, err
 	}
-	for range 3 {
+	for range 8 {
 		resp, err := s.browser.Do(r)
 		if err != nil {
 			return nil, err
@@ -182,6 +183,12 @@ func (s *goSession) browse(ctx context.Context, address string) (url.Values, err
 		if location, err := resp.Location(); err == nil {
 			return location.Query(), nil
 		}
+		if _, next, ok := strings.Cut(resp.Header.Get("Refresh"), "url="); ok {
+			if r, err = http.NewRequestWithContext(ctx, http.MethodGet, next, nil); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		action := pageAction.FindSubmatch(page)
 		if resp.StatusCode != http.StatusOK || action == nil {
 			return nil, fmt.Errorf("the browser stands at %s: %s %s", resp.Request.URL.Path, resp.Status, page)
@@ -190,10 +197,14 @@ func (s *goSession) browse(ctx context.Context, address string) (url.Values, err
 		for _, input := range pageInput.FindAllSubmatch(page, -1) {
 			form.Add(string(input[1]), html.UnescapeString(string(input[2])))
 		}
-		r, err = http.NewRequestWithContext(ctx, http.MethodPost, html.UnescapeString(string(action[1])), strings.NewReader(form.Encode()))
+		target, err := resp.Request.URL.Parse(html.UnescapeString(string(action[1])))
 		if err != nil {
 			return nil, err
 		}
+		if r, err = http.NewRequestWithContext(ctx, http.MethodPost, target.String(), strings.NewReader(form.Encode())); err != nil {
+			return nil, err
+		}
+		r.Header.Set("Origin", target.Scheme+"://"+target.Host) // each page posts to its own server
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	return nil, errors.New("the browser is asked again and again")

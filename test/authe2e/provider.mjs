@@ -37,7 +37,10 @@ function newProvider(s) {
     adapter: s.adapter,
     jwks: { keys: s.keys },
     cookies: { keys: [s.cookieKey] },
-    clients: [{
+    clients: [s.callback ? {
+      client_id: "gateway", client_secret: s.secret, redirect_uris: [s.callback],
+      grant_types: ["authorization_code", "refresh_token"], token_endpoint_auth_method: "client_secret_basic",
+    } : {
       client_id: "gateway", client_secret: s.secret, redirect_uris: [], response_types: [],
       grant_types: ["client_credentials"], token_endpoint_auth_method: "client_secret_basic",
     }],
@@ -49,18 +52,21 @@ function newProvider(s) {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
-      clientIdMetadataDocument: { enabled: true, ack: "draft-02" },
+      clientIdMetadataDocument: { enabled: !s.callback, ack: "draft-02" },
       dPoP: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientAuthMethod !== "none" },
       revocation: { enabled: true },
       registration: {
-        enabled: true,
+        enabled: !s.callback,
         // Clients register with the scope of the first challenge. This server would hold them to it and refuse every
         // step-up: as its operators do, we let scopes be a matter of consent alone.
         idFactory: (ctx) => (delete ctx.oidc.body.scope, randomBytes(9).toString("base64url")),
       },
       resourceIndicators: {
         enabled: true,
+        // Without registration it behaves as Entra ID does: it decides for itself what a token is for.
+        defaultResource: () => (s.callback ? s.resource : undefined),
+        useGrantedResource: () => Boolean(s.callback),
         getResourceServerInfo(_, resource) {
           if (resource !== s.resource) throw new errors.InvalidTarget();
           return {
@@ -105,9 +111,10 @@ async function interact(s, req, res) {
 }
 
 serve({
-  // start opens an issuer for one resource. life is that of access tokens, in seconds.
-  async start({ resource, scopes, life, opaque, secret }) {
-    const s = { resource, scopes, life, opaque, secret, adapter: newStore(), keys: [newKey()], cookieKey: randomBytes(16).toString("hex"), keySets: 0 };
+  // start opens an issuer for one resource. life is that of access tokens, in seconds. With a callback nobody registers: it is that of
+  // the one client.
+  async start({ resource, scopes, life, opaque, secret, callback }) {
+    const s = { resource, scopes, life, opaque, secret, callback, adapter: newStore(), keys: [newKey()], cookieKey: randomBytes(16).toString("hex"), keySets: 0 };
     const server = createServer((req, res) => {
       if (s.down) {
         req.socket.destroy();

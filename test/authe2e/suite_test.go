@@ -68,6 +68,7 @@ func TestAuth(t *testing.T) {
 		{"two issuers", testTwoIssuers},
 		{"inspector", testInspector},
 		{"browser", testBrowser},
+		{"registration", testRegistration},
 	} {
 		t.Run(scenario.name, func(t *testing.T) {
 			t.Parallel()

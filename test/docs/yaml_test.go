@@ -35,7 +35,7 @@ func TestYAML(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), []byte(ca), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]string{"CA_FILE": "ca.pem", "INTROSPECTION_SECRET": "introspection-secret"}
+	values := map[string]string{"CA_FILE": "ca.pem", "INTROSPECTION_SECRET": "introspection-secret", "OKTA_CLIENT_SECRET": "client-secret"}
 	var server, apis string
 	presets, conditions := map[config.Preset]bool{}, 0
 	for n, b := range blocks(t, page) {
@@ -80,5 +80,19 @@ func TestYAML(t *testing.T) {
 	}
 	if conditions < 5 {
 		t.Errorf("%s shows %d conditions", page, conditions)
+	}
+}
+
+// TestRegistrationGuides: the configuration of each guide loads as it stands there, and registers clients.
+func TestRegistrationGuides(t *testing.T) {
+	for _, page := range []string{"docs/guides/entra-id.md", "docs/guides/okta.md"} {
+		file := filepath.Join(t.TempDir(), "drawbridge.yaml")
+		if err := os.WriteFile(file, []byte(blocks(t, page)[0].Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, problems := config.Load(file, func(string) string { return "client-secret" })
+		if len(problems) > 0 || c == nil || c.Auth.Provider() == nil {
+			t.Errorf("%s: %v", page, problems)
+		}
 	}
 }

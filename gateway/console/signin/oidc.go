@@ -1,175 +1,164 @@
 package signin
 
 import (
-	"context"
-	"crypto/subtle"
-	"errors"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
-	"github.com/coreos/go-oidc/v3/oidc"
-	"golang.org/x/oauth2"
-
+	"drawbridge/auth/relyingparty"
 	"drawbridge/config"
+	"drawbridge/openapi/text"
 )
 
 // CallbackPath is the path of the redirect URI at the OpenID provider.
 const CallbackPath = Path + "/signin/callback"
 
-const (
-	// providerTimeout is the time limit of one request to the provider.
-	providerTimeout = 5 * time.Second
-	// rediscoverAfter is the age at which a provider's metadata is read again.
-	rediscoverAfter = time.Hour
-	// maxRedeeming is the most codes that are redeemed at a time.
-	maxRedeeming = 8
-	// retryAfter is the time after a failed discovery in which it is not repeated.
-	retryAfter = 5 * time.Second
-)
-
 // OIDC signs people in at the OpenID provider of a configuration, by the authorization code flow with PKCE. It is safe for
 // concurrent use.
 type OIDC struct {
 	client func(*config.ConsoleOIDC) (*http.Client, error)
+	sealer relyingparty.Sealer
 	now    func() time.Time
-	flows  flowSealer
-	// redeeming has a place for each code that is redeemed at a time: anybody can bring a code, and each costs requests to the provider.
-	redeeming chan struct{}
 
-	mu       sync.Mutex
-	provider *provider // the last one; nil before the first
+	mu     sync.Mutex
+	party  *relyingparty.Party // of the last configuration; nil before the first
+	config *config.ConsoleOIDC // of party
+	base   string              // of party: URL of the console
 }
 
 // NewOIDC returns what signs people in. client returns the client for requests to a provider, with SSRF protection and a
-// limit on responses; now is the clock.
-func NewOIDC(client func(*config.ConsoleOIDC) (*http.Client, error), now func() time.Time) *OIDC {
-	return &OIDC{client: client, now: now, flows: newFlowSealer(now), redeeming: make(chan struct{}, maxRedeeming)}
+// limit on responses; sealer seals sign-ins that are under way; now is the clock.
+func NewOIDC(client func(*config.ConsoleOIDC) (*http.Client, error), sealer relyingparty.Sealer, now func() time.Time) *OIDC {
+	return &OIDC{client: client, sealer: sealer, now: now}
 }
 
-// Failure is an error of a sign-in at an OpenID provider.
-type Failure struct {
-	// Reason is for the person who signs in, as a sentence.
-	Reason string
-	// Unavailable reports that the provider failed, not the person.
-	Unavailable bool
-	cause       error // for the log
-}
-
-func (f *Failure) Error() string {
-	if f.cause == nil {
-		return f.Reason
-	}
-	return f.Reason + " (" + f.cause.Error() + ")"
-}
-
-// Unwrap returns the cause; nil if there is none.
-func (f *Failure) Unwrap() error { return f.cause }
-
-func failed(cause error, format string, args ...any) error {
-	return &Failure{Reason: fmt.Sprintf(format, args...), cause: cause}
-}
-
-func unavailable(cause error, reason string) error {
-	return &Failure{Reason: reason, cause: cause, Unavailable: true}
-}
-
-// Start begins a flow: it sets the cookie of the flow and returns the URL of the provider to go to. next is the page to go
-// to afterwards.
+// Start begins a sign-in: it sets its cookie and returns the URL of the provider to go to. next is the page to go to afterwards.
 func (o *OIDC) Start(w http.ResponseWriter, r *http.Request, a *config.Admin, next string) (location string, err error) {
-	p, err := o.providerOf(r.Context(), a)
+	p, err := o.partyOf(a)
 	if err != nil {
 		return "", err
 	}
-	f := flow{State: secret(), Nonce: secret(), Verifier: oauth2.GenerateVerifier(), Next: next, Issuer: p.issuer, Began: o.now().Unix()}
-	http.SetCookie(w, flowCookie(o.flows.seal(&f), int(flowLifetime/time.Second), a.ConsoleSecure()))
-	return p.oauth.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
+	data, err := json.Marshal(next)
+	if err != nil {
+		return "", err
+	}
+	return p.Begin(w, r, data)
 }
 
-// Finish ends the flow of a request to the redirect URI, removes its cookie, and returns who signed in and the page to go
-// to. The error is a [*Failure].
+// Finish ends the sign-in of a request to the redirect URI, removes its cookie, and returns who signed in and the page to go
+// to. The error is a [*relyingparty.Failure].
 func (o *OIDC) Finish(w http.ResponseWriter, r *http.Request, a *config.Admin) (who Identity, next string, err error) {
-	http.SetCookie(w, flowCookie("", -1, a.ConsoleSecure()))
-	q := r.URL.Query()
-	f, ok := o.flows.open(r, a.ConsoleSecure())
-	if !ok || subtle.ConstantTimeCompare([]byte(f.State), []byte(q.Get("state"))) != 1 {
-		return who, "", failed(nil, "This sign-in was not begun in this browser, or more than %s ago. Begin again.", flowLifetime)
-	}
-	p, err := o.providerOf(r.Context(), a)
+	p, err := o.partyOf(a)
 	if err != nil {
 		return who, "", err
 	}
-	switch {
-	case f.Issuer != p.issuer:
-		return who, "", failed(nil, "The provider was changed meanwhile. Begin again.")
-	case q.Has("iss") && q.Get("iss") != p.issuer || p.sendsIssuer && !q.Has("iss"): // RFC 9207 section 2.4
-		return who, "", failed(nil, "The response comes from another provider.")
-	case q.Get("error") != "":
-		return who, "", failed(nil, "The provider did not sign you in: %s.", errorCode(q.Get("error")))
-	case q.Get("code") == "":
-		return who, "", failed(nil, "The provider's response has no code.")
-	}
-	select {
-	case o.redeeming <- struct{}{}:
-		defer func() { <-o.redeeming }()
-	case <-r.Context().Done():
-		return who, "", unavailable(r.Context().Err(), "Too many sign-ins are waiting for the provider.")
-	}
-	claims, err := p.claims(r.Context(), q.Get("code"), f)
+	login, err := p.Callback(w, r)
 	if err != nil {
 		return who, "", err
 	}
-	who, ok = p.identity(claims)
+	tokens, err := p.Redeem(r.Context(), login)
+	if err != nil {
+		return who, "", err
+	}
+	who, ok := identity(a.Console.OIDC, tokens.Claims)
 	if !ok {
-		return who, "", failed(nil, "%s is not let in: the claim %s of the ID token has no value that the configuration gives a role.", nameOf(claims), p.config.RolesClaim)
+		return who, "", &relyingparty.Failure{Reason: fmt.Sprintf("%s is not let in: the claim %s of the ID token has no value that the configuration gives a role.",
+			nameOf(tokens.Claims), a.Console.OIDC.RolesClaim)}
 	}
-	return who, f.Next, nil
+	return who, next, json.Unmarshal(login.Data, &next)
 }
 
-// errorCode returns the error code of a provider's response (RFC 6749 section 4.1.2.1).
-func errorCode(code string) string {
-	const limit = 64
-	for _, c := range code {
-		if c <= ' ' || c > '~' || len(code) > limit {
-			return "for a reason that is not one of OAuth 2.0"
-		}
-	}
-	return code
-}
-
-// providerOf returns the provider of a configuration, with its metadata. While the provider is down, the last metadata
-// count.
-func (o *OIDC) providerOf(ctx context.Context, a *config.Admin) (*provider, error) {
+// partyOf returns the party at the provider of a configuration.
+func (o *OIDC) partyOf(a *config.Admin) (*relyingparty.Party, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	p, now := o.provider, o.now()
-	if p == nil || p.config != a.Console.OIDC || p.base != a.ConsoleURL() {
-		client, err := o.client(a.Console.OIDC)
+	c, base := a.Console.OIDC, a.ConsoleURL()
+	if o.party == nil || o.config != c || o.base != base {
+		client, err := o.client(c)
 		if err != nil {
-			return nil, unavailable(err, "The provider can't be asked: the log says why.")
+			return nil, fmt.Errorf("the client of the provider: %w", err)
 		}
-		p = &provider{config: a.Console.OIDC, base: a.ConsoleURL(), client: client, now: o.now, issuer: a.Console.OIDC.Issuer.String()}
-		o.provider = p
+		o.party, o.config, o.base = relyingparty.New(relyingparty.Options{
+			Client: relyingparty.Client{
+				Issuer: c.Issuer.String(), ID: c.ClientID, Secret: c.ClientSecret.Reveal(), RedirectURI: base + CallbackPath, Scopes: scopesOf(c), HTTP: client,
+			},
+			Sealer: o.sealer, Cookie: relyingparty.Cookie{Name: Cookie + "_flow", Path: Path + "/signin", Secure: a.ConsoleSecure()}, Now: o.now,
+		}), c, base
 	}
-	if p.verifier != nil && now.Sub(p.discovered) < rediscoverAfter {
-		return p, nil
-	}
-	if p.err == nil || now.Sub(p.tried) >= retryAfter {
-		p.tried = now
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), providerTimeout)
-		defer cancel()
-		var found *provider
-		if found, p.err = p.discover(ctx); found != nil {
-			o.provider = found
-			return found, nil
-		}
-	}
-	if p.verifier != nil {
-		return p, nil
-	}
-	return nil, unavailable(p.err, "The provider does not answer, or not as it should. The log says why.")
+	return o.party, nil
 }
 
-// errNoIDToken is the error of a token response without an ID token.
-var errNoIDToken = errors.New("the response has no id_token")
+// scopesOf returns the scopes to request.
+func scopesOf(c *config.ConsoleOIDC) []string {
+	if len(c.Scopes) == 0 {
+		return []string{"profile"}
+	}
+	return c.Scopes
+}
+
+// identity decides the role of a person by the claims of an ID token; false if no value of the roles claim has one.
+func identity(c *config.ConsoleOIDC, claims map[string]any) (who Identity, ok bool) {
+	values := claimValues(claims, c.RolesClaim)
+	eachRole(c, func(value string, role Role) {
+		if !ok && slices.Contains(values, value) {
+			who, ok = Identity{Name: nameOf(claims), Role: role, Grant: grantOf(c, value, role)}, true
+		}
+	})
+	return who, ok
+}
+
+// Valid reports whether the value of the claim by which a person signed in still has the same role.
+func (o *OIDC) Valid(c *config.ConsoleOIDC, who Identity) bool {
+	if c == nil {
+		return false
+	}
+	valid := false
+	eachRole(c, func(value string, role Role) {
+		valid = valid || role == who.Role && grantOf(c, value, role) == who.Grant
+	})
+	return valid
+}
+
+// eachRole visits the values of the claim that have a role, the greater role first.
+func eachRole(c *config.ConsoleOIDC, visit func(value string, role Role)) {
+	for _, value := range c.Roles.Operate {
+		visit(value, Operate)
+	}
+	for _, value := range c.Roles.View {
+		visit(value, View)
+	}
+}
+
+// grantOf identifies the line of the configuration that gives a value of the claim a role.
+func grantOf(c *config.ConsoleOIDC, value string, role Role) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "oidc %q %q %q %q %s", c.Issuer.String(), c.ClientID, c.RolesClaim, value, role))
+}
+
+// nameOf returns the name of a person for logs. It ends with the subject, which alone is unique and chosen by the provider.
+func nameOf(claims map[string]any) string {
+	subject, _ := claims["sub"].(string)
+	name := "oidc:" + printable(subject)
+	for _, claim := range []string{"preferred_username", "email"} {
+		if text, _ := claims[claim].(string); printable(text) != "" {
+			return printable(text) + " (" + name + ")"
+		}
+	}
+	return name
+}
+
+// printable returns a text without spaces, parentheses and what can't be seen.
+func printable(raw string) string {
+	const limit = 100
+	return text.Truncate(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || unicode.IsSpace(r) || strings.ContainsRune("()\uFFFD", r) {
+			return -1
+		}
+		return r
+	}, raw), limit)
+}

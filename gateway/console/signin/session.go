@@ -57,7 +57,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, who Identity, s
 	id := secret()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, err := r.Cookie(cookieName(Cookie, secure)); err == nil {
+	if c, err := r.Cookie(cookieName(secure)); err == nil {
 		delete(s.byID, sha256.Sum256([]byte(c.Value)))
 	}
 	s.makeRoom()
@@ -86,7 +86,7 @@ func (s *Sessions) over(session *Session) bool { return s.now().Sub(session.Bega
 // Of returns the session of a request; nil if it has none, it is over, or its credential is no longer valid. secure is that of
 // [Sessions.Begin].
 func (s *Sessions) Of(r *http.Request, secure bool, valid func(Identity) bool) *Session {
-	c, err := r.Cookie(cookieName(Cookie, secure))
+	c, err := r.Cookie(cookieName(secure))
 	if err != nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *Sessions) Of(r *http.Request, secure bool, valid func(Identity) bool) *
 
 // End ends the session of a request and removes its cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request, secure bool) {
-	if c, err := r.Cookie(cookieName(Cookie, secure)); err == nil {
+	if c, err := r.Cookie(cookieName(secure)); err == nil {
 		s.mu.Lock()
 		delete(s.byID, sha256.Sum256([]byte(c.Value)))
 		s.mu.Unlock()
@@ -114,25 +114,25 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request, secure bool) {
 	http.SetCookie(w, cookie("", -1, secure))
 }
 
-// cookieName returns the name of a cookie. secure reports whether browsers reach the console over HTTPS.
-func cookieName(name string, secure bool) string {
+// cookieName returns the name of the cookie. secure reports whether browsers reach the console over HTTPS.
+func cookieName(secure bool) string {
 	if secure {
-		return hostPrefix + name
+		return hostPrefix + Cookie
 	}
-	return name
+	return Cookie
 }
 
-// cookiePath returns the path of a cookie that is for path, which a name with hostPrefix rules out.
-func cookiePath(path string, secure bool) string {
+// cookiePath returns the path of the cookie, which a name with hostPrefix leaves no choice.
+func cookiePath(secure bool) string {
 	if secure {
 		return "/"
 	}
-	return path
+	return Path
 }
 
 func cookie(value string, maxAge int, secure bool) *http.Cookie {
 	return &http.Cookie{
-		Name: cookieName(Cookie, secure), Value: value, Path: cookiePath(Path, secure), MaxAge: maxAge, Secure: secure, HttpOnly: true,
+		Name: cookieName(secure), Value: value, Path: cookiePath(secure), MaxAge: maxAge, Secure: secure, HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
 	}
 }

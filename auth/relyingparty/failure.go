@@ -1,0 +1,61 @@
+package relyingparty
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/oauth2"
+
+	"drawbridge/openapi/text"
+)
+
+// Failure is an error of a login at an OpenID provider.
+type Failure struct {
+	// Reason is for the person who logs in, as a sentence.
+	Reason string
+	// Code is the error code of the provider's authorization response, or invalid_grant if it no longer accepts a code or refresh
+	// token; "" for other failures.
+	Code string
+	// Unavailable reports that the provider failed, not the person.
+	Unavailable bool
+	cause       error // for the log
+}
+
+// Error returns the reason and the cause, without any part of a token or code.
+func (f *Failure) Error() string {
+	if f.cause == nil {
+		return f.Reason
+	}
+	return f.Reason + " (" + f.cause.Error() + ")"
+}
+
+// Unwrap returns the cause; nil if there is none.
+func (f *Failure) Unwrap() error { return f.cause }
+
+func failed(format string, args ...any) *Failure {
+	return &Failure{Reason: fmt.Sprintf(format, args...)}
+}
+
+func unavailable(cause error, reason string) *Failure {
+	return &Failure{Reason: reason, cause: cause, Unavailable: true}
+}
+
+// tokenError returns the error of a request to the token endpoint, without the body of the response. gone is the reason if the provider
+// no longer accepts the code or refresh token.
+func tokenError(err error, gone string) *Failure {
+	var retrieve *oauth2.RetrieveError
+	if !errors.As(err, &retrieve) {
+		return unavailable(errors.New(shorten(err.Error())), "The provider does not answer. The log says why.")
+	}
+	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, shorten(retrieve.ErrorCode))
+	if retrieve.ErrorCode == "invalid_grant" {
+		return &Failure{Reason: gone, Code: "invalid_grant", cause: cause}
+	}
+	return unavailable(cause, "The provider does not accept this gateway as its client. The log says why.")
+}
+
+// shorten shortens a text of a provider for the log.
+func shorten(raw string) string {
+	const limit = 300
+	return text.Truncate(raw, limit)
+}

@@ -1,0 +1,279 @@
+package registration
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/auth/oauthserver"
+	"drawbridge/auth/relyingparty"
+	"drawbridge/openapi/origin"
+)
+
+const (
+	// maxState and maxRedirect are the most bytes of a client's state and redirect URI, which have to fit into a cookie together.
+	maxState    = 1 << 10
+	maxRedirect = 1 << 10
+	// maxScopes is the most scopes that a client may request.
+	maxScopes = 50
+	// browserCookie is the name of the cookie that binds a consent page to the browser that loaded it.
+	browserCookie = "drawbridge_consent"
+)
+
+// standardScopes are those of OpenID Connect Core sections 5.4 and 11, which have no prefix.
+var standardScopes = []string{"openid", "profile", "email", "address", "phone", "offline_access"}
+
+// serveAuthorize is the authorization endpoint (OAuth 2.1 section 4.1.1): GET shows the consent page, and its form is a POST. All errors
+// before the consent are shown to the user, also those that RFC 6749 sends to the client: anybody can register a redirect URI, and the
+// gateway would be an open redirector (RFC 9700 section 4.11.2).
+func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request, f *front) {
+	if r.Method == http.MethodPost {
+		s.serveConsent(w, r, f)
+		return
+	}
+	q, p := s.readRequest(r, f)
+	if p != nil {
+		s.showError(w, r, p)
+		return
+	}
+	browser := rand.Text()
+	if c, err := r.Cookie(f.cookieName()); err == nil && len(c.Value) == len(browser) {
+		browser = c.Value // so that other pages of this browser stay valid
+	}
+	q.Browser, q.Until = digest(browser), s.o.Now().Add(consentLifetime).Unix()
+	handle, err := s.seals.seal("request", q)
+	if err != nil {
+		s.showError(w, r, oauthserver.NewError(oauthserver.InvalidRequest, "the request can't be kept"))
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: f.cookieName(), Value: browser, Path: "/", HttpOnly: true, Secure: f.secure, MaxAge: int(consentLifetime / time.Second),
+		SameSite: http.SameSiteLaxMode, // also sent when a client links here, so that its pages stay valid; never with a cross-site POST
+	})
+	s.showConsent(w, r, f, q, handle)
+}
+
+// cookieName returns the name of the cookie of consent pages.
+func (f *front) cookieName() string {
+	if f.secure {
+		return "__Host-" + browserCookie
+	}
+	return browserCookie
+}
+
+// readRequest checks an authorization request.
+func (s *Server) readRequest(r *http.Request, f *front) (*request, *oauthserver.Error) {
+	if len(r.URL.RawQuery) > oauthserver.MaxQuery {
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "the query has more than %d bytes", oauthserver.MaxQuery)
+	}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "the query is malformed")
+	}
+	query := oauthserver.WithoutEmpty(values)
+	if p := query.Check(); p != nil {
+		return nil, p
+	}
+	id, redirect := query.Get("client_id"), query.Get("redirect_uri")
+	switch {
+	case id == "":
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no client_id")
+	case redirect == "":
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no redirect_uri")
+	case len(redirect) > maxRedirect:
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri has more than %d bytes", maxRedirect)
+	}
+	c, p := s.findClient(r.Context(), f, id)
+	if p != nil {
+		return nil, p
+	}
+	if !oauthserver.AllowsRedirectURI(c.redirectURIs, redirect) {
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri '%s' is not one that the client has registered", redirect)
+	}
+	if reason := f.checkTarget(redirect); reason != "" {
+		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri '%s' %s", redirect, reason)
+	}
+	q := &request{Client: id, Title: c.title, Redirect: redirect, State: query.Get("state"), Challenge: query.Get("code_challenge"), Refresh: c.refresh}
+	if p := checkParameters(query); p != nil {
+		return nil, p
+	}
+	if q.Scopes, p = oauthserver.ReadScopes(query.Get("scope")); p != nil {
+		return nil, p
+	}
+	if len(q.Scopes) > maxScopes {
+		return nil, oauthserver.NewError(oauthserver.InvalidScope, "%d scopes, more than %d", len(q.Scopes), maxScopes)
+	}
+	if len(q.Scopes) == 0 {
+		q.Scopes = f.defaultScopes
+	}
+	q.Resource, p = f.resource(query.All("resource"))
+	return q, p
+}
+
+// checkParameters checks the parameters that neither client nor target depend on.
+func checkParameters(query oauthserver.Parameters) *oauthserver.Error {
+	switch response, mode := query.Get("response_type"), query.Get("response_mode"); {
+	case query.Get("request") != "" || query.Get("request_uri") != "":
+		return oauthserver.NewError("request_not_supported", "request objects are not supported")
+	case response != "code":
+		return oauthserver.NewError("unsupported_response_type", "response_type '%s' is not 'code'", response)
+	case mode != "" && mode != "query":
+		return oauthserver.NewError(oauthserver.InvalidRequest, "response_mode '%s' is not 'query'", mode)
+	case query.Get("dpop_jkt") != "":
+		return oauthserver.NewError(oauthserver.InvalidRequest, "codes can't be bound to a key: the tokens are bearer tokens of the provider")
+	case query.Get("prompt") == "none":
+		return oauthserver.NewError("consent_required", "the user has to look at the consent page")
+	case len(query.Get("state")) > maxState:
+		return oauthserver.NewError(oauthserver.InvalidRequest, "state has more than %d bytes", maxState)
+	}
+	return oauthserver.CheckChallenge(query)
+}
+
+// resource returns the resource that a token is requested for (RFC 8707 section 2): one of the gateway's. Clients of MCP 2025-03-26 name
+// none. The scopes of the provider decide the audience, so that all resources have the same there.
+func (f *front) resource(values []string) (string, *oauthserver.Error) {
+	switch {
+	case len(values) > 1:
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
+	case len(values) == 0:
+		return f.resources[0], nil
+	}
+	named := strings.TrimSuffix(values[0], "/")
+	if !slices.Contains(f.resources, named) {
+		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is not one of this gateway", values[0])
+	}
+	return named, nil
+}
+
+// serveConsent handles the form of the consent page. The request, which the page has sealed, is taken from the browser that loaded the
+// page, and only from the page itself.
+func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, f *front) {
+	refuse := func(reason string) {
+		s.o.Log.WarnContext(r.Context(), "an answer to a consent page was refused", "reason", reason)
+		s.showError(w, r, &oauthserver.Error{Status: http.StatusForbidden, Code: oauthserver.AccessDenied, Description: reason})
+	}
+	if !s.isOwnPage(r, f) {
+		refuse("this answer comes from a page of another site")
+		return
+	}
+	form, p := oauthserver.ReadForm(w, r)
+	if p != nil {
+		s.showError(w, r, p)
+		return
+	}
+	var q request
+	c, err := r.Cookie(f.cookieName())
+	if err != nil || s.seals.open(form.Get("request"), "request", &q) != nil || subtle.ConstantTimeCompare([]byte(digest(c.Value)), []byte(q.Browser)) != 1 || s.seals.over(q.Until) {
+		refuse("this page is too old, or was shown to another browser: start again in your client")
+		return
+	}
+	if form.Get("answer") != "allow" {
+		s.showDenied(w, r, f, &q)
+		return
+	}
+	data, err := json.Marshal(approved{digest(q.Client), q.Redirect, q.State, q.Challenge, q.Resource, q.Refresh})
+	if err != nil {
+		refuse("the request can't be kept")
+		return
+	}
+	location, err := f.party.Begin(w, r, data, f.providerScopes(q.Scopes)...)
+	if err != nil {
+		s.loginFailed(w, r, err)
+		return
+	}
+	s.o.Log.InfoContext(r.Context(), "a client was approved", "client", q.Title, "redirect", oauthserver.RedirectTarget(q.Redirect))
+	s.showContinue(w, r, f, location)
+}
+
+// isOwnPage reports whether a form comes from a page of the gateway. Unlike [http.CrossOriginProtection], which lets clients pass that are
+// no browsers, it demands that the browser says so.
+func (s *Server) isOwnPage(r *http.Request, f *front) bool {
+	if s.crossOrigin.Check(r) != nil {
+		return false
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	from, ok := origin.Parse(r.Header.Get("Origin"))
+	own, _ := origin.Parse(f.issuer)
+	return ok && from == own
+}
+
+// providerScopes returns scopes as the provider knows them.
+func (f *front) providerScopes(scopes []string) []string {
+	if !f.config.ForwardScopes {
+		return nil
+	}
+	var all []string
+	for _, scope := range scopes {
+		if !slices.Contains(standardScopes, scope) {
+			scope = f.config.ScopePrefix + scope
+		}
+		if !slices.Contains(f.config.Scopes, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all
+}
+
+// clientScopes returns scopes of a response of the provider as clients know them.
+func (f *front) clientScopes(scopes string) string {
+	all := strings.Fields(scopes)
+	for i, scope := range all {
+		all[i] = strings.TrimPrefix(scope, f.config.ScopePrefix)
+	}
+	return strings.Join(all, " ")
+}
+
+// serveCallback serves the gateway's redirect URI at the provider. It seals the provider's code as the client's, which the client redeems
+// at the gateway; only then the gateway redeems the provider's.
+func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, f *front) {
+	login, err := f.party.Callback(w, r)
+	var a approved
+	if login == nil || json.Unmarshal(login.Data, &a) != nil || a.Redirect == "" {
+		s.loginFailed(w, r, err)
+		return
+	}
+	if err != nil {
+		s.o.Log.WarnContext(r.Context(), "a login at the provider failed", "reason", err)
+		failure := &relyingparty.Failure{}
+		answer := url.Values{"error": {"server_error"}, "error_description": {"the login at the provider failed"}}
+		if errors.As(err, &failure) && slices.Contains(authorizationErrors, failure.Code) {
+			answer.Set("error", failure.Code)
+		}
+		f.redirect(w, &a, answer)
+		return
+	}
+	own := code{ID: newID(), Until: s.o.Now().Add(codeLifetime).Unix(), Login: *login, Resource: a.Resource, Refresh: a.Refresh}
+	handle, err := s.seals.seal("code", own, a.Client, a.Redirect, a.Challenge)
+	if err != nil {
+		s.loginFailed(w, r, err)
+		return
+	}
+	f.redirect(w, &a, url.Values{"code": {handle}})
+}
+
+// authorizationErrors are the errors of RFC 6749 section 4.1.2.1 and OpenID Connect Core section 3.1.2.6 that are passed on to clients.
+var authorizationErrors = []string{oauthserver.AccessDenied, oauthserver.InvalidScope, temporarilyUnavailable, "login_required", "consent_required", "interaction_required"}
+
+const temporarilyUnavailable = "temporarily_unavailable"
+
+// redirect sends the browser back to the client, with state and issuer (RFC 9207).
+func (f *front) redirect(w http.ResponseWriter, a *approved, answer url.Values) {
+	w.Header().Set("Location", f.answerURL(a.Redirect, a.State, answer))
+	w.WriteHeader(http.StatusFound)
+}
+
+func (f *front) answerURL(redirect, state string, answer url.Values) string {
+	if state != "" {
+		answer.Set("state", state)
+	}
+	answer.Set("iss", f.issuer)
+	return oauthserver.AddToRedirectURI(redirect, answer)
+}
