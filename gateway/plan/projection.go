@@ -222,6 +222,19 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 	return rest, fields, err
 }
 
+// TakeMisplacedSelect removes select from the arguments of a tool that has no such argument, and returns its value; nil if there is none. A
+// model that writes it there means the argument of read_tool or call_tool that stands beside the tool's.
+func (p *Plan) TakeMisplacedSelect(args json.RawMessage) (rest, selected json.RawMessage) {
+	const name = "select"
+	if jsonscan.KindOf(args) != jsonscan.Object {
+		return args, nil
+	}
+	if selected = jsonscan.Lookup(args, name); selected == nil || p.Operation.AcceptsArgument(name) {
+		return args, nil
+	}
+	return withoutMembers(args, []string{name}), selected
+}
+
 // ParseFields returns the fields that a model names: in a string, or in a list of paths. It returns nil if there are none. The error is for
 // the model.
 func ParseFields(given json.RawMessage) (*projection.FieldList, error) {
