@@ -38,7 +38,7 @@ func (a *callRecord) time() time.Time {
 	return a.begun
 }
 
-// deliver adds a text of the result, if there is a record. keep says whether its first bytes are kept.
+// deliver adds a text of the result, if there is a record. keep reports whether its first bytes are kept.
 func (a *callRecord) deliver(text []byte, keep bool) {
 	if a == nil {
 		return

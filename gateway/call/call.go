@@ -65,7 +65,7 @@ func (c *Call) runTool(ctx context.Context) (err error) {
 }
 
 // Call is one call that is under way. Only the goroutine that makes it uses it. [Runner.Invoke] makes one from its beginning to its
-// outcome. Whoever follows the job of a call goes on with it: it has the deadline, the credentials and the memory of further requests,
+// outcome. The code that follows the job of a call continues with it: it has the deadline, the credentials and the memory of further requests,
 // and redacts their responses.
 type Call struct {
 	Invocation

@@ -38,7 +38,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// failureIn returns the failure of the call itself that err is or wraps; nil if it is none.
+// failureIn returns the failure of the call itself that err is or wraps, or nil.
 func failureIn(err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {

@@ -25,10 +25,10 @@ type Invocation struct {
 	// Name is the name of the tool as the caller wrote it. Via is the built-in tool through which it was called; "" if it was called by its
 	// own name.
 	Name, Via string
-	// Origin says what makes the call, and Method is the MCP method that it serves, such as tools/call.
+	// Origin is what makes the call, and Method is the MCP method that it serves, such as tools/call.
 	Origin Origin
 	Method string
-	// Parent identifies the call that this one is a step of; "" if it is none.
+	// Parent identifies the call that this one is a step of, or "".
 	Parent string
 
 	Caller Caller
@@ -38,7 +38,7 @@ type Invocation struct {
 	Message telemetry.Message
 	// Request is the id in logs; nil for a call without a request, which gets its own.
 	Request *inbound.ID
-	// Check is the token check of the request, for the span of the call; nil if there is none.
+	// Check is the token check of the request, for the span of the call, or nil.
 	Check *telemetry.PendingCheck
 	// Memory is that of the request's large responses; nil if the call has its own.
 	Memory *admission.RequestMemory
@@ -46,7 +46,7 @@ type Invocation struct {
 	// MemoryChecked reports that the request was found to fit into memory before, so that this is not asked again.
 	MemoryChecked bool
 
-	// Arguments is a JSON object, or nil if there are none. Dropped are the JSON Pointers of those that were left out of it.
+	// Arguments is a JSON object, or nil. Dropped are the JSON Pointers of those that were left out of it.
 	Arguments json.RawMessage
 	Dropped   []string
 	// Fields are those of the response that the caller wants; nil if it wants all.

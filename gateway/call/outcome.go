@@ -59,7 +59,7 @@ type Usage struct {
 // Projected is how one part of a response was projected.
 type Projected struct {
 	*projection.Answer        // nil if there was nothing to project
-	Note               string // on a part of which no fields can be selected; "" if there is none
+	Note               string // on a part of which no fields can be selected, or ""
 }
 
 // NotShown ends a sentence about a response whose projection can't be made.

@@ -16,7 +16,7 @@ import (
 
 // questions are those of a call to its user. A step that needs an answer returns an [*mcp.InputRequired], which ends the call for now: it
 // occupies nothing while the user takes time. The state in it is the call, which goes on from there with another invocation, at any replica.
-// What has ended is not repeated, and the call is one in rates, records and history. A nil value is that of a call that has not asked.
+// Steps that have ended are not repeated, and the call is one in rates, records and history. A nil value is that of a call that has not asked.
 type questions struct {
 	elicit.Dialogue
 	from    suspended       // how the call was when it asked last; zero if it has not

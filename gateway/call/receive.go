@@ -92,7 +92,7 @@ func (c *Call) receiveJob(ctx context.Context, resp *http.Response) error {
 	return nil
 }
 
-// jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
+// jobHandle returns the handle of the job that a 2xx response has started, or nil.
 func (c *Call) jobHandle(resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.Plan.Requests, Arguments: c.Arguments, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,

@@ -97,7 +97,7 @@ func (c *counts) full(k drift.Kind) bool {
 }
 
 // Retain sets the APIs that are served, each with a digest of its document. Those that are gone are forgotten, and those with another
-// document than before begin anew.
+// document than before begin at zero.
 func (r *Recorder) Retain(documents map[string]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +113,7 @@ func (r *Recorder) Retain(documents map[string]string) {
 	}
 }
 
-// Summary returns the counts of an API without the single differences; nil if there are none.
+// Summary returns the counts of an API without the single differences, or nil.
 func (r *Recorder) Summary(api string) *admin.Drift {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *Recorder) Summary(api string) *admin.Drift {
 	return &admin.Drift{Since: c.since, Total: c.total, Places: len(c.rows), Uncounted: c.more}
 }
 
-// Report returns the counts of an API, the most frequent differences first; nil if there are none.
+// Report returns the counts of an API, the most frequent differences first, or nil.
 func (r *Recorder) Report(api string) *admin.Drift {
 	d := r.Summary(api)
 	if d == nil {

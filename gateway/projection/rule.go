@@ -42,7 +42,7 @@ type Answer struct {
 // IsEmpty reports whether the rule leaves every answer as it is.
 func (r *Rule) IsEmpty() bool { return r.Select == nil && !r.DropNulls && r.Limits == (Limits{}) }
 
-// Apply projects an answer: Select first, then the list of fields of the model, nil if there is none, then DropNulls and the limits. The
+// Apply projects an answer: Select first, then the list of fields of the model, which may be nil, then DropNulls and the limits. The
 // answer must be compact JSON that was scanned before. If Select fails, nothing else is applied.
 func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *FieldList) Answer {
 	a := Answer{Data: data, Wrapped: wrapped}

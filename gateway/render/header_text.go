@@ -13,7 +13,7 @@ import (
 // say how to go on: where the next page of a list or a created resource is, how many elements there are, when to ask again. Any other
 // header would cost tokens with each response. A response without a body has all that the document declares.
 
-// continuation returns the part of a header's value without which a model can't go on after the response; "" if there is none.
+// continuation returns the part of a header's value without which a model can't go on after the response, or "".
 func (x *Exchange) continuation(name, value string) string {
 	shown := false
 	switch status := x.Response.StatusCode; name {
@@ -37,13 +37,13 @@ func (x *Exchange) continuation(name, value string) string {
 // pagingWords are words of the names of headers about the place of a response in a list.
 var pagingWords = []string{"total", "next", "cursor", "continuation", "more", "pagination"}
 
-// isPaging reports whether a header says how a list goes on, or how long it is.
+// isPaging reports whether a header describes how a list continues, or how long it is.
 func isPaging(name string) bool {
 	return name == "Content-Range" ||
 		slices.ContainsFunc(text.NameWords(name), func(word string) bool { return slices.Contains(pagingWords, word) })
 }
 
-// nextLink returns the link to the next page in a Link header (RFC 8288), "" if there is none.
+// nextLink returns the link to the next page in a Link header (RFC 8288), or "".
 func nextLink(value string) string {
 	for link := range listed(value, ',') {
 		_, parameters, _ := strings.Cut(link, ">")

@@ -53,7 +53,7 @@ func Unsent(pointers []string) string {
 	return "Not sent in the request body, because null or an empty value is not allowed there: " + someOf(pointers) + "."
 }
 
-// Mistyped returns the note on members of a request body that were sent although the document declares another type; "" if there are none.
+// Mistyped returns the note on members of a request body that were sent although the document declares another type, or "".
 func Mistyped(faults []openapi.Fault) string {
 	if len(faults) == 0 {
 		return ""

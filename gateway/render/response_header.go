@@ -82,8 +82,8 @@ func NewHeaders(named []string, operations []*openapi.Operation) *Headers {
 
 // HeaderNotes are the headers of a response that callers see.
 type HeaderNotes struct {
-	Meta []byte // a member of _meta; nil if there are none
-	Text string // for the model; "" if there are none
+	Meta []byte // a member of _meta, or nil
+	Text string // for the model, or ""
 }
 
 // Exchange is a response whose headers are read, with the settings that decide how they are shown.

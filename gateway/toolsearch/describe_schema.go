@@ -40,7 +40,7 @@ type schemaWriter struct {
 // maxNoted is the number of parts of one tool that a note names; the text has all of them in their places.
 const maxNoted = 6
 
-// describe returns the definitions of tools, and a text that says how to get what is left out. What one tool doesn't need, the next ones
+// describe returns the definitions of tools, and a text on how to get the rest. What one tool doesn't need, the next ones
 // get.
 func (w *schemaWriter) describe(tools []*catalog.Tool) (texts [][]byte) {
 	for i, t := range tools {
@@ -62,7 +62,7 @@ func (w *schemaWriter) note(format string, args ...any) {
 	w.notes = append(w.notes, note)
 }
 
-// tool returns the definition of a tool in at most so many tokens, or the types that are asked for.
+// tool returns the definition of a tool in at most that number of tokens, or the types that are asked for.
 func (w *schemaWriter) tool(t *catalog.Tool, most int) []byte {
 	input, output := t.Published(w.features.Profile)
 	if len(w.types) > 0 {
@@ -104,7 +104,7 @@ const (
 	maxExcerpt = 64 << 10
 )
 
-// within reports whether a text has at most so many tokens.
+// within reports whether a text has at most that number of tokens.
 func within(text []byte, tokens int) bool {
 	return len(text) <= tokens || len(text) <= maxExcerpt && tokenizer.Count(text) <= tokens
 }
@@ -183,7 +183,7 @@ func (w *schemaWriter) named(t *catalog.Tool, input, output *jsonschema.Schema, 
 	return append(jsonscan.AppendString([]byte(`{"name":`), t.Name), '}')
 }
 
-// find returns the schema that a pointer into the definition of a tool leads to, or that has a name in $defs; nil if there is none.
+// find returns the schema that a pointer into the definition of a tool leads to, or that has a name in $defs, or nil.
 func find(name string, input, output *jsonschema.Schema) *jsonschema.Schema {
 	for prefix, root := range map[string]*jsonschema.Schema{inputPointer: input, outputPointer: output} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && (rest == "" || rest[0] == '/') {

@@ -164,7 +164,7 @@ func differs(op *openapi.Operation, d drift.Difference) bool {
 	return false
 }
 
-// kindNamed returns the kind of that name; 0 if there is none.
+// kindNamed returns the kind of that name, or 0.
 func kindNamed(name string) jsonscan.Kind {
 	for _, k := range []jsonscan.Kind{jsonscan.Null, jsonscan.Bool, jsonscan.Number, jsonscan.String, jsonscan.Array, jsonscan.Object} {
 		if k.String() == name {

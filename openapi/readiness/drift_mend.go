@@ -258,7 +258,7 @@ func (m *mender) declareMedia(i int, s *subject) bool {
 	return true
 }
 
-// argument returns the schema of a place in the arguments; nil if there is none.
+// argument returns the schema of a place in the arguments, or nil.
 func (m *mender) argument(s *subject, pointer string) *tree.Node {
 	first, rest := firstToken(pointer)
 	for _, p := range s.parameters {

@@ -4,7 +4,7 @@ import "drawbridge/openapi"
 
 // A Report is what was found in the tools of a document.
 type Report struct {
-	// Score is the mean of the scores of all operations, from 0 to 100, rounded down to a tenth; 0 if there are none.
+	// Score is the mean of the scores of all operations, from 0 to 100, rounded down to a tenth, or 0.
 	Score float64 `json:"score"`
 	// Tools is the number of operations that are tools, Skipped that of operations that can't be called.
 	Tools   int `json:"tools"`

@@ -37,7 +37,7 @@ func (s *subject) checkTypes() {
 	}
 }
 
-// otherType returns the reason why a member that is declared a text may be something else; "" if there is none.
+// otherType returns the reason why a member that is declared a text may be something else, or "".
 func (s *subject) otherType(m member, members []member) string {
 	for _, name := range []string{"example", "default"} {
 		if kind := s.walk.keyword(m.schema, name).Kind(); kind == tree.Object || kind == tree.Array {
