@@ -17,7 +17,7 @@ func TestTrusted(t *testing.T) {
 	for _, c := range []struct{ set, want, never string }{
 		{"replicaCount=3", "! config.server.trusted_proxies is empty.", ""},
 		{"config.server.trusted_proxies={10.0.0.0/8}", "! config.server.trusted_proxies has 10.0.0.0/8: every pod and host in it", "is empty"},
-		{"config.server.trusted_proxies={10.4.0.0/16},ingress.enabled=true", "", "trusted_proxies"},
+		{"config.server.trusted_proxies={10.4.0.0/16},ingress.enabled=true,ingress.tlsSecret=mcp-tls", "", "trusted_proxies"},
 	} {
 		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) || c.never != "" && strings.Contains(text, c.never) {
 			t.Errorf("--set %s: %s", c.set, text)
@@ -50,6 +50,8 @@ func TestNotes(t *testing.T) {
 	for _, c := range []struct{ set, want string }{
 		{"podDisruptionBudget.maxUnavailable=0", "! podDisruptionBudget.maxUnavailable is 0: no node with a pod on it can be drained."},
 		{"replicaCount=1", "! There is one replica: while its node is drained nobody is served."},
+		{"replicaCount=2", "! config.state.redis is not set: each pod counts rates by itself"},
+		{"config.server.old_transport=true", "! config.server.old_transport needs sticky sessions with several pods"},
 		{"image.tag=latest", "! image.tag is latest: pods that come later may be another program."},
 	} {
 		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) {
