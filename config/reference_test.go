@@ -382,7 +382,7 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
 	if e, ok := reflect.Zero(t).Interface().(enum); ok {
-		return orReference(object{{"enum", e.values()}})
+		return orReference(object{{"enum", spellings(e.values())}})
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -405,6 +405,19 @@ func schemaOf(t reflect.Type, f field) object {
 		}
 		return ref
 	}
+}
+
+// spellings returns the words that the loader reads as one of the values: 1.3 needs no quotes.
+func spellings(values []string) (all []any) {
+	for _, v := range values {
+		all = append(all, v)
+	}
+	for _, v := range values {
+		if _, err := strconv.ParseFloat(v, 64); err == nil {
+			all = append(all, json.Number(v))
+		}
+	}
+	return all
 }
 
 // schemasOf returns the schemas of the forms that are shorter than a mapping.

@@ -2,37 +2,16 @@ package deploy
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "accept the errors of testdata/refused as they are now")
-
-// valuesCases are the cases of a folder below testdata by name: values.yaml, and what is expected.
-func valuesCases(t *testing.T, folder string, fewest int) map[string]*txtar.Archive {
-	t.Helper()
-	files, err := filepath.Glob("testdata/" + folder + "/*.txtar")
-	if err != nil || len(files) < fewest {
-		t.Fatalf("%d cases in %s: %v", len(files), folder, err)
-	}
-	cases := map[string]*txtar.Archive{}
-	for _, file := range files {
-		a, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(a.Files) == 0 || a.Files[0].Name != "values.yaml" {
-			t.Fatalf("%s does not begin with values.yaml", file)
-		}
-		cases[file] = a
-	}
-	return cases
-}
 
 // section returns the text of a file of a case, "" if there is none.
 func section(a *txtar.Archive, name string) string {
@@ -49,46 +28,40 @@ func section(a *txtar.Archive, name string) string {
 func TestRefused(t *testing.T) {
 	helm := tool(t, "HELM")
 	position := regexp.MustCompile(`(?m)^Error: (execution error at \(.*?\): )?|^Use --debug flag .*$|^coalesce.go:.*\n`)
-	for file, a := range valuesCases(t, "refused", 40) {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			values := write(t, t.TempDir(), "values.yaml", section(a, "values.yaml"))
-			text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "-f", values)
-			text = strings.TrimSpace(position.ReplaceAllString(text, ""))
-			if key := section(a, "key"); ok || key == "" || !strings.Contains(text, key) {
-				t.Fatalf("%q is not in the error: %.3000s", key, text)
+	cases.Run(t, "testdata/refused/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		values := write(t, t.TempDir(), "values.yaml", section(a, "values.yaml"))
+		text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "-f", values)
+		text = strings.TrimSpace(position.ReplaceAllString(text, ""))
+		if key := section(a, "key"); ok || key == "" || !strings.Contains(text, key) {
+			t.Fatalf("%q is not in the error: %.3000s", key, text)
+		}
+		if never := section(a, "never"); never != "" && strings.Contains(text, never) {
+			t.Errorf("the error shows %q", never)
+		}
+		if *update {
+			last := &a.Files[len(a.Files)-1]
+			if last.Name != "error" {
+				a.Files = append(a.Files, txtar.File{Name: "error"})
+				last = &a.Files[len(a.Files)-1]
 			}
-			if never := section(a, "never"); never != "" && strings.Contains(text, never) {
-				t.Errorf("the error shows %q", never)
-			}
-			if *update {
-				last := &a.Files[len(a.Files)-1]
-				if last.Name != "error" {
-					a.Files = append(a.Files, txtar.File{Name: "error"})
-					last = &a.Files[len(a.Files)-1]
-				}
-				last.Data = []byte(text + "\n")
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want := section(a, "error"); text != want {
-				t.Errorf("got %s\nwant %s", text, want)
-			}
-		})
-	}
+			last.Data = []byte(text + "\n")
+			cases.Write(t, file, a)
+		}
+		if want := section(a, "error"); text != want {
+			t.Errorf("got %s\nwant %s", text, want)
+		}
+	})
 }
 
 // TestAccepted: the gateway loads what these values make, and the manifests have each line of the file manifests.
 func TestAccepted(t *testing.T) {
 	tool(t, "HELM")
-	for file, a := range valuesCases(t, "accepted", 20) {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text := accept(t, write(t, t.TempDir(), "values.yaml", section(a, "values.yaml")))
-			for line := range strings.Lines(section(a, "manifests")) {
-				if line = strings.TrimSpace(line); !strings.Contains(text, line) {
-					t.Errorf("the manifests have no %q", line)
-				}
+	cases.Run(t, "testdata/accepted/*.txtar", func(t *testing.T, _ string, a *txtar.Archive) {
+		text := accept(t, write(t, t.TempDir(), "values.yaml", section(a, "values.yaml")))
+		for line := range strings.Lines(section(a, "manifests")) {
+			if line = strings.TrimSpace(line); !strings.Contains(text, line) {
+				t.Errorf("the manifests have no %q", line)
 			}
-		})
-	}
+		}
+	})
 }
