@@ -129,6 +129,10 @@
 {{- end -}}
 {{- $key := ternary "config.server.public_urls" "config.server.public_url" (not (empty $server.public_urls)) -}}
 {{- $urls := $server.public_urls | default (list ($server.public_url | default "")) -}}
+{{- if and $server.allowed_hosts (not (or $server.public_urls $server.public_url)) -}}
+{{- $key = "config.server.allowed_hosts" -}}
+{{- $urls = list -}}
+{{- end -}}
 {{- $hosts := list -}}
 {{- $schemes := list -}}
 {{- $known := not (empty $c) -}}
@@ -146,7 +150,8 @@
 {{- $schemes = append $schemes $parts._0 -}}
 {{- end -}}
 {{- end -}}
-{{- $allowed := concat $hosts ($server.allowed_hosts | default list) -}}
+{{- $allowed := $hosts -}}
+{{- range $server.allowed_hosts }}{{ $allowed = append $allowed (lower . | regexFind "^([^:]+|\\[.*\\])") }}{{ end -}}
 {{- $exposed := list -}}
 {{- if $v.ingress.enabled -}}
 {{- $exposed = append $exposed (list "ingress.host" $v.ingress.host) -}}
@@ -166,7 +171,7 @@
 {{- end -}}
 {{- end -}}
 {{- if not $served -}}
-{{- $faults = append $faults (printf "%s is %q, and %s is for %s: requests for another host are refused. Use the same host, or add it to config.server.allowed_hosts" (index . 0) $host $key (join ", " $hosts)) -}}
+{{- $faults = append $faults (printf "%s is %q, and %s is for %s: requests for another host are refused. Use the same host, or add it to config.server.allowed_hosts" (index . 0) $host $key (join ", " ($hosts | default $allowed))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -174,7 +179,7 @@
 {{- $ends := or $v.ingress.tlsSecret $v.ingress.controllerCertificate -}}
 {{- if and (has "https" $schemes) (not $ends) -}}
 {{- $faults = append $faults (printf "ingress.tlsSecret is empty, and %s is https: name the Secret with the certificate, or set ingress.controllerCertificate to true if the controller has one" $key) -}}
-{{- else if and $ends (not (has "https" $schemes)) -}}
+{{- else if and $ends $schemes (not (has "https" $schemes)) -}}
 {{- $faults = append $faults (printf "ingress.tlsSecret or ingress.controllerCertificate is set, and %s is http: write https" $key) -}}
 {{- end -}}
 {{- end -}}
@@ -213,7 +218,8 @@
 {{- define "drawbridge.mounted" -}}
 {{- $v := (index . 0).Values -}}
 {{- $path := index . 1 -}}
-{{- $mounts := list "/var/lib/drawbridge" -}}
+{{- $mounts := list "/var/lib/drawbridge" "/run/secrets/kubernetes.io" -}}
+{{- if and $v.files (has (trimSuffix "/" $path) (list "/etc/drawbridge" "/etc/drawbridge/.")) }}{{ $mounts = append $mounts "/etc/drawbridge" }}{{ end -}}
 {{- range $v.secrets }}{{ $mounts = append $mounts (printf "/run/secrets/%s" .) }}{{ end -}}
 {{- range keys $v.files }}{{ $mounts = append $mounts (printf "/etc/drawbridge/%s" .) }}{{ end -}}
 {{- range $v.extraVolumeMounts }}{{ $mounts = append $mounts (trimSuffix "/" .mountPath) }}{{ end -}}
@@ -240,7 +246,9 @@
 {{- if and $c $v.state.existingClaim (not (contains "/var/lib/drawbridge" (toJson $c))) -}}
 {{- $faults = append $faults "state.existingClaim has no effect: set config.server.state_dir to /var/lib/drawbridge" -}}
 {{- end -}}
-{{- $variables := list "HOSTNAME" "HOME" "PATH" -}}
+{{- /* Besides those of every container, webhooks of clouds and of OpenTelemetry set some. */ -}}
+{{- $set := "^(HOSTNAME|HOME|PATH|(KUBERNETES|AWS|AZURE|GOOGLE|OTEL)_.*)$" -}}
+{{- $variables := list -}}
 {{- range $v.env }}{{ $variables = append $variables .name }}{{ end -}}
 {{- range include "drawbridge.texts" (list "config" $c) | trim | splitList "\n" | compact -}}
 {{- $key := first (fromJsonArray .) -}}
@@ -248,7 +256,11 @@
 {{- $paths := list -}}
 {{- range regexFindAll "\\$\\{file:[^}]+\\}" $text -1 -}}
 {{- $path := trimPrefix "${file:" . | trimSuffix "}" -}}
-{{- $paths = append $paths (ternary $path (printf "/etc/drawbridge/%s" (trimPrefix "./" $path)) (hasPrefix "/" $path)) -}}
+{{- if not (hasPrefix "/" $path) -}}
+{{- $paths = append $paths (printf "/etc/drawbridge/%s" (trimPrefix "./" $path)) -}}
+{{- else if regexMatch "^/(run/secrets|etc/drawbridge)/" $path -}}{{- /* another may be of a volume that a webhook adds */ -}}
+{{- $paths = append $paths $path -}}
+{{- end -}}
 {{- end -}}
 {{- if or (hasPrefix "/run/secrets/" $text) (hasPrefix "/etc/drawbridge/" $text) -}}
 {{- $paths = append $paths $text -}}
@@ -259,17 +271,15 @@
 {{- if and (not (regexMatch "[*$]" .)) (not (include "drawbridge.mounted" (list $root .))) -}}
 {{- if hasPrefix "/run/secrets/" . -}}
 {{- $faults = append $faults (printf "%s names %s: add %q to secrets, which mounts that Secret" $key . (index (splitList "/" .) 3)) -}}
-{{- else if hasPrefix "/etc/drawbridge/" . -}}
-{{- $faults = append $faults (printf "%s names %s: add %q to files" $key . (base .)) -}}
 {{- else -}}
-{{- $faults = append $faults (printf "%s names %s, which no volume of the pod has: use files, or extraVolumes and extraVolumeMounts" $key .) -}}
+{{- $faults = append $faults (printf "%s names %s, which the pod does not have: add it to files, or mount it by extraVolumes and extraVolumeMounts" $key .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if not $v.envFrom -}}
 {{- range regexFindAll "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}" $text -1 -}}
 {{- $name := trimPrefix "${" . | trimSuffix "}" -}}
-{{- if not (or (has $name $variables) (hasPrefix "KUBERNETES_" $name)) -}}
+{{- if not (or (has $name $variables) (regexMatch $set $name)) -}}
 {{- $faults = append $faults (printf "%s refers to the environment variable %s, which the container does not have: add it to env or envFrom" $key $name) -}}
 {{- end -}}
 {{- end -}}
