@@ -30,14 +30,15 @@ func TestTrusted(t *testing.T) {
 }
 
 // notes returns what helm install says at its end. Helm shows it to those who have a cluster alone, so a ConfigMap takes it.
-func notes(t *testing.T, helm, set string) string {
+func notes(t *testing.T, helm, set string, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(chart)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "templates/notes.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: notes}, data: {notes: {{ include (print .Template.BasePath "/NOTES.txt") . | toJson }}}}`)
-	text, ok := output(t, nil, helm, "template", "mcp", dir, "--kube-version", cluster, "--set", image, "--set", set, "--show-only", "templates/notes.yaml")
+	args := append([]string{"template", "mcp", dir, "--kube-version", cluster, "--set", image, "--set", set, "--show-only", "templates/notes.yaml"}, more...)
+	text, ok := output(t, nil, helm, args...)
 	if !ok {
 		t.Fatalf("--set %s: %s", set, text)
 	}
@@ -57,6 +58,9 @@ func TestNotes(t *testing.T) {
 		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) {
 			t.Errorf("--set %s: %s", c.set, text)
 		}
+	}
+	if text := notes(t, helm, "replicaCount=3", "--is-upgrade"); !strings.Contains(text, "helm rollback mcp") {
+		t.Errorf("no word on how to go back: %s", text)
 	}
 	if text := notes(t, helm, "replicaCount=3"); strings.Contains(text, "maxUnavailable") || strings.Contains(text, "one replica") || strings.Contains(text, "latest") {
 		t.Error(text)
