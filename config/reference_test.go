@@ -47,7 +47,7 @@ func TestSchema(t *testing.T) {
 }
 
 // TestValuesSchema holds the definitions in the schema of the chart's values against the types. They are those of docs/config.schema.json
-// in the words of draft 7, which all releases of Helm 3 read, and take no secret but by a reference: config becomes a ConfigMap.
+// in the words of draft 7, the newest that Helm before 3.18 knows, and take no secret but by a reference: config becomes a ConfigMap.
 func TestValuesSchema(t *testing.T) {
 	values, err := os.ReadFile(valuesFile)
 	if err != nil {
