@@ -78,10 +78,7 @@ func (r *release) npmPackage(m manifest, program entry) (file, error) {
 		return file{}, err
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return file{}, err
-	}
+	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
 	for _, e := range []entry{{"package.json", append(text, '\n'), false}, {"LICENSE", r.License, false}, {"README.md", about, false}, program} {
 		mode := int64(0o644)

@@ -3,11 +3,9 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 )
@@ -49,7 +47,6 @@ func (r *release) wheel(p platform, program []byte) (file, error) {
 func (r *release) zip(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
 	for _, e := range entries {
 		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: r.Time}
 		h.SetMode(0o644)

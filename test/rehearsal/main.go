@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		}
 	}()
 
-	fmt.Fprintf(stdout, "Release %s on %s/%s, with Go's names.\n\n| kind | result | installed in | demo in |\n|---|---|---:|---:|\n", r.version, runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(stdout, "Release %s on %s/%s.\n\n| kind | result | installed in | demo in |\n|---|---|---:|---:|\n", r.version, runtime.GOOS, runtime.GOARCH)
 	failed := 0
 	for _, k := range r.kinds() {
 		row, err := k.rehearse(ctx)
