@@ -289,15 +289,21 @@ reproducible: ## make image twice, at two places, and compare the bytes (CLEAN=1
 sbom: image ## what the image is made of (CycloneDX) and how it was made (SLSA provenance), validated, in bin/
 	test/sbom/run '$(VERSION)' '$(COMMIT)' $(foreach arch,$(IMAGE_ARCHS),bin/$(arch)/drawbridge)
 
-# Where the archives of a release are published, for the Homebrew formula.
+# Where the files of a release are published, for the Homebrew formula and install.sh.
 RELEASE_URL ?= https://downloads.example.com/drawbridge
-.PHONY: release release-reproducible package
-release: ## archives, deb, rpm, bills of materials, checksums and a Homebrew formula in out/release (RELEASE_URL=https://…)
-	GORELEASER='$(GORELEASER)' RELEASE_URL='$(RELEASE_URL)' deploy/package/release '$(VERSION)' '$(COMMIT)'
+# The names of the packages at npm, where those of platforms begin with the same, and at PyPI.
+NPM_NAME    ?= drawbridge
+PYPI_NAME   ?= drawbridge
+.PHONY: release release-reproducible release-rehearsal package
+release: ## archives, packages (deb, rpm, apk, npm, PyPI, Homebrew), install.sh, bills of materials and checksums in out/release (RELEASE_URL=https://… RELEASE_KEY=FILE NPM_NAME=… PYPI_NAME=…)
+	GORELEASER='$(GORELEASER)' RELEASE_URL='$(RELEASE_URL)' NPM_NAME='$(NPM_NAME)' PYPI_NAME='$(PYPI_NAME)' RELEASE_KEY='$(RELEASE_KEY)' deploy/package/release '$(VERSION)' '$(COMMIT)'
 	test/package/archives
 
 release-reproducible: ## make release twice, at two places, and compare the bytes
 	test/package/reproducible
+
+release-rehearsal: ## install each kind of out/release in a clean root, from a server on loopback, and run its demo, as a table (after make release)
+	$(GO) run ./test/rehearsal -npm '$(NPM_NAME)' -pypi '$(PYPI_NAME)' -version "$$(deploy/package/version)" out/release
 
 package: ## install the deb of this machine, start the program as its user, and remove it (as root; else its files alone)
 	VERSION='$(VERSION)' COMMIT='$(COMMIT)' test/package/run
