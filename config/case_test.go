@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -99,9 +101,23 @@ func checkSchema(t *testing.T, schema *jsonschema.Schema, location string) {
 	if err := yaml.Unmarshal(text, &value); err != nil {
 		t.Fatal(err)
 	}
-	if err := schema.Validate(value); err != nil {
+	if err := schema.Validate(asJSON(t, value)); err != nil {
 		t.Errorf("the schema refuses what can be loaded: %v", err)
 	}
+}
+
+// asJSON returns a value of YAML as JSON has it, without times.
+func asJSON(t *testing.T, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err = jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 func writeFile(t *testing.T, name string, data []byte) {
