@@ -23,6 +23,9 @@ type API struct {
 	// The base URL of calls, instead of the document's servers: http or https, without query and fragment. Operations
 	// with other servers on the origin of the document's keep their path, on the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted" access:"any"`
+	// Base URLs of which a claim of the caller's token selects one. Each gets its own connections, and what is sent to
+	// base_url.
+	BaseURLs *BaseURLs `yaml:"base_urls,omitempty" reload:"reconnect" absent:"none" access:"any" excludes:"base_url: a call goes to one of base_urls"`
 	// How often a document from a URL is fetched again; 0s for never. Slow documents are fetched less often. Files are
 	// watched.
 	Refresh Duration `yaml:"refresh" reload:"reconnect" default:"5m" min:"100ms" max:"168h" zero:"never" access:"none: when documents are read"`
@@ -75,8 +78,9 @@ type API struct {
 	// Removes invisible characters from responses: control characters, escape sequences, bidirectional controls,
 	// zero-width characters, tags. Error responses are always cleaned.
 	Clean bool `yaml:"clean" default:"false" access:"none: the form of responses"`
-	// Values for the variables of the document's servers.
-	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults" access:"any"`
+	// Values for the variables of the document's servers. A mapping with claim and allow selects one by the caller's
+	// token.
+	ServerVariables map[string]*ServerVariable `yaml:"server_variables,omitempty" absent:"the document's defaults" access:"any"`
 	// Path parameters whose values may contain slashes. A bare name sends slashes unchanged. The segments . and .. are
 	// rejected.
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"those that the document declares or shows" access:"joint: slashes"`
@@ -205,6 +209,8 @@ func (a *API) Personal() string {
 		return "a credential with the caller's token"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
+	case len(a.ServerSelectors()) > 0:
+		return "a server that a claim selects"
 	}
 	return ""
 }

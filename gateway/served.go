@@ -100,7 +100,8 @@ func (s *served) issuers() []auth.Status {
 	return nil
 }
 
-// traffic maps the names of APIs to the clients of their calls.
+// traffic maps the names of APIs to the clients of their calls. An API whose servers claims select has a client for each of them, the
+// further ones with the selection behind the name.
 type traffic map[string]*upstream.Client
 
 // trafficOf returns the traffic of a deployment. Only the goroutine that publishes calls it.
@@ -109,6 +110,11 @@ func trafficOf(d *generation.Deployment) *traffic {
 	for _, s := range d.APIs.Sources {
 		if s.Document != nil {
 			t[s.Name] = s.Document.Client
+			if servers := s.Servers(); servers != nil {
+				for _, server := range servers.All()[1:] {
+					t[s.Name+" "+servers.Selection(server)] = server.Document.Client
+				}
+			}
 		}
 	}
 	return &t
@@ -116,7 +122,13 @@ func trafficOf(d *generation.Deployment) *traffic {
 
 // describe adds the state of the API's circuit breaker.
 func (t traffic) describe(a *admin.API) {
-	if client := t[a.Name]; client != nil && client.State() != upstream.Closed {
-		a.Breaker = client.State().String()
+	worst := upstream.Closed
+	for name, client := range t {
+		if name == a.Name || strings.HasPrefix(name, a.Name+" ") {
+			worst = max(worst, client.State())
+		}
+	}
+	if worst != upstream.Closed {
+		a.Breaker = worst.String()
 	}
 }

@@ -52,6 +52,9 @@ type Operation struct {
 	// then names the setting to configure.
 	Base        *url.URL
 	BaseProblem string
+	// Bases are the base URLs of calls by CompileOptions.ServerChoices, the first of which is Base; nil without choices, or
+	// if one of them has no usable server.
+	Bases []*url.URL
 
 	// Security lists the alternatives of which one must be met. If it is nil, none is required; an empty Requirement
 	// among them makes the others optional.
@@ -147,11 +150,9 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
 		maxDepth: c.options.MaxDepth,
 	}
-	to := c.servers.of(f)
-	if to.refused != nil {
-		return nil, coded(codeSkipServer, &skipError{at: to.at, reason: to.refused})
+	if err := c.setBase(op, f); err != nil {
+		return nil, err
 	}
-	op.Base, op.BaseProblem = to.url, to.problem
 	if c.doc.dialect == swagger2 {
 		f = c.upgrade(f)
 	} else {

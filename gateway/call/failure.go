@@ -103,12 +103,15 @@ func failureOf(err error, caller *auth.Principal, p *plan.Plan) *Failure {
 	var token *credential.TokenError
 	var header *credential.HeaderError
 	var claim *credential.ClaimError
+	var server *credential.ServerError
 	switch {
 	case known && e.Kind == upstream.Canceled:
 	case errors.As(err, &token):
 		return &Failure{telemetry.Outcome("token_" + token.Failure.String()), err, tokenMessage(token, caller)}
 	case errors.As(err, &header):
 		return &Failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
+	case errors.As(err, &server):
+		return &Failure{telemetry.OutcomeCondition, err, server.ToolMessage()}
 	case errors.As(err, &claim) && caller == nil:
 		return &Failure{telemetry.OutcomeCondition, err, noCallerForClaim}
 	case errors.As(err, &claim):

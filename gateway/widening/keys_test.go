@@ -116,7 +116,7 @@ apis:
     tools: {include: {tag: public}, exclude: {path: /x}}
     scopes_from_document: true
     scope_map: {d: [read]}
-    server_variables: {v: x}
+    server_variables: {v: x, w: {value: x}}
     slash_parameters: [p]
     drop_arguments: [q]
     rate: {rate: 10/s, burst: 10, per: principal}
@@ -128,6 +128,8 @@ apis:
     trust_extensions: true
     allow_refs: ["https://c.example.com"]
     allow_addresses: [10.0.0.0/8]
+  - {spec: b.yaml, name: c, base_urls: {claim: tenant, allow: {acme: "https://acme.example.com"}, default: acme}}
+  - {spec: b.yaml, name: d, server_variables: {v: {claim: tenant, allow: [acme], default: acme}}}
   - {spec: b.yaml, name: b, proxy: {url: "https://u@proxy.internal", password: secret, no_proxy: x.internal, resolve: proxy, ca_file: tls.crt}, spec_proxy: {url: "http://proxy.internal"}, allow_refs: ["https://d.example.com"]}
 discovery:
   - name: shop

@@ -49,6 +49,7 @@ var sentences = map[string]string{
 	"discovery.services":                  "other services become APIs",
 	"discovery.api_name":                  "APIs of services have other names, which rules match",
 	"apis.base_url":                       "calls go to another place: base_url or server_variables is another",
+	"apis.base_urls":                      "calls go to other places: base_urls is another",
 	"apis.server_variables":               "calls go to another place: base_url or server_variables is another",
 	"apis.ca_file":                        "ca_file is another, so other servers are trusted",
 	"apis.tls.server_name":                "tls.server_name is another, so other servers are trusted",
