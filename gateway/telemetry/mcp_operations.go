@@ -83,8 +83,9 @@ func (o *MCPOperations) attributes(p *operation) metric.RecordOption {
 	if p.called != nil && k.method == toolsCall {
 		k.tool, k.failed = p.called.Tool, p.called.Failed
 	}
-	if known, ok := o.sets.Load(k); ok {
-		return known.(metric.RecordOption) //nolint:forcetypeassert // sets holds nothing else
+	known, _ := o.sets.Load(k)
+	if option, ok := known.(metric.RecordOption); ok {
+		return option
 	}
 	m := Message{Revision: k.revision, HTTP: k.http}
 	attributes := m.attributes([]attribute.KeyValue{attribute.String("mcp.method.name", k.method)}, nil)
