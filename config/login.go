@@ -91,21 +91,21 @@ func (g *Login) ContentType() string {
 
 // Body returns the body of the request for a user name and password.
 func (g *Login) Body(username, password string) []byte {
-	value := func(name string) (string, bool) {
+	value := func(name string) string {
 		if name == "password" {
-			return password, true
+			return password
 		}
-		return username, true
+		return username
 	}
 	switch {
 	case len(g.Form) > 0:
 		form := make(url.Values, len(g.Form))
 		for name, v := range g.Form {
-			form.Set(name, v.text.Fill(func(name string) string { text, _ := value(name); return text }))
+			form.Set(name, v.text.Fill(value))
 		}
 		return []byte(form.Encode())
 	case len(g.JSON) > 0:
-		return g.JSON.appendJSON(nil, value)
+		return g.JSON.appendJSON(nil, func(name string) (string, bool) { return value(name), true })
 	}
 	return fmt.Appendf(nil, `{"username":%s,"password":%s}`, quoted(username), quoted(password))
 }

@@ -46,8 +46,8 @@ type Gateway struct {
 	o          Options
 	log        *slog.Logger
 	metrics    *telemetry.Metrics
-	tracer     *telemetry.Tracer     // nil if tracing is off
-	operations *telemetry.Operations // nil if nobody watches them
+	tracer     *telemetry.Tracer        // nil if tracing is off
+	operations *telemetry.MCPOperations // nil if nobody watches them
 	recovery   *recovery.Recoverer
 	admission  *limiters // memory budget and concurrency limits
 	keys       *sealKeys
@@ -126,7 +126,7 @@ func (g *Gateway) addLimits() {
 	g.metrics = telemetry.NewMetrics(g.o.Metrics, g.o.Version)
 	g.drift = driftcount.New(g.metrics.Drifted, g.o.Test.Now)
 	g.tracer = telemetry.NewTracer(g.o.TracerProvider)
-	g.operations = telemetry.NewOperations(g.tracer, g.o.MeterProvider)
+	g.operations = telemetry.NewMCPOperations(g.tracer, g.o.MeterProvider)
 	g.recovery = &recovery.Recoverer{Log: g.log, Panics: g.metrics.Panics}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())

@@ -17,12 +17,12 @@ import (
 type Runner struct {
 	Log        *slog.Logger
 	Metrics    *telemetry.Metrics
-	Tracer     *telemetry.Tracer     // nil if tracing is off
-	Operations *telemetry.Operations // learn what a request has called; nil if nobody asks
-	Audit      *audit.Log            // nil if there is no audit log
-	faults     telemetry.LogSampler  // samples the log lines of failed calls
-	History    *history.Recorder     // the calls of the last hour
-	Cache      *cache.Cache          // response cache
+	Tracer     *telemetry.Tracer        // nil if tracing is off
+	Operations *telemetry.MCPOperations // learn what a request has called; nil if nobody asks
+	Audit      *audit.Log               // nil if there is no audit log
+	faults     telemetry.LogSampler     // samples the log lines of failed calls
+	History    *history.Recorder        // the calls of the last hour
+	Cache      *cache.Cache             // response cache
 	Admission  *admission.Calls
 	Responses  *admission.ResponseBudget
 	Drift      *driftcount.Recorder // how calls and answers differ from the documents

@@ -42,9 +42,9 @@ type client struct {
 }
 
 // findClient returns the client with an ID. The error is for the user.
-func (s *Server) findClient(ctx context.Context, f *front, id string) (*client, *oauthserver.Error) {
+func (s *Server) findClient(ctx context.Context, g *generation, id string) (*client, *oauthserver.Error) {
 	if oauthserver.IsMetadataURL(id) {
-		m, p := f.documents.get(ctx, id, s.limits)
+		m, p := g.documents.get(ctx, id, s.limits)
 		if p != nil {
 			return nil, p
 		}
@@ -82,12 +82,12 @@ func title(name, otherwise string) string {
 }
 
 // checkTarget returns the reason that the configuration does not allow a redirect URI; "" if it does.
-func (f *front) checkTarget(redirect string) string {
+func (g *generation) checkTarget(redirect string) string {
 	u, err := url.Parse(redirect)
 	if err != nil {
 		return "is not a URI"
 	}
-	if hosts := f.config.RedirectHosts; u.Scheme == "https" && len(hosts) > 0 &&
+	if hosts := g.config.RedirectHosts; u.Scheme == "https" && len(hosts) > 0 &&
 		!slices.ContainsFunc(hosts, func(host string) bool { return origin.Lower(host) == origin.Lower(u.Hostname()) }) {
 		return "has a host that auth.registration.redirect_hosts does not list"
 	}
@@ -95,10 +95,10 @@ func (f *front) checkTarget(redirect string) string {
 }
 
 // serveRegister registers a public client (RFC 7591 section 3). Nothing is stored: the client ID is the registration.
-func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, f *front) {
+func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, g *generation) {
 	m, p := oauthserver.ReadRegistration(w, r)
 	if p == nil {
-		p = f.checkRegistration(m)
+		p = g.checkRegistration(m)
 	}
 	if p == nil {
 		m.Name, m.IssuedAt = text.TruncateRunes(oauthserver.Printable(m.Name), maxName), s.o.Now().Unix()
@@ -118,11 +118,11 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, f *front)
 }
 
 // checkRegistration checks what the gateway demands besides RFC 7591.
-func (f *front) checkRegistration(m *oauthserver.ClientMetadata) *oauthserver.Error {
+func (g *generation) checkRegistration(m *oauthserver.ClientMetadata) *oauthserver.Error {
 	bytes := 0
 	for _, uri := range m.RedirectURIs {
 		bytes += len(uri)
-		if reason := f.checkTarget(uri); reason != "" {
+		if reason := g.checkTarget(uri); reason != "" {
 			return oauthserver.NewError(oauthserver.InvalidRedirectURI, "redirect URI '%s' %s", uri, reason)
 		}
 	}

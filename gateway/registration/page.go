@@ -45,11 +45,11 @@ type messageView struct {
 }
 
 // showConsent asks the user to approve a client.
-func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, f *front, q *request, handle string) {
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, g *generation, q *request, handle string) {
 	u, err := url.Parse(q.Redirect)
 	view := consentView{
 		Client: q.Title, Target: oauthserver.RedirectTarget(q.Redirect), Remote: err == nil && u.Scheme == "https" && !origin.Loopback(u.Hostname()),
-		Gateway: hostOf(f.issuer), Provider: f.party.Host(), Scopes: q.Scopes, Action: f.path + authorizePath, Handle: handle,
+		Gateway: hostOf(g.issuer), Provider: g.party.Host(), Scopes: q.Scopes, Action: g.path + authorizePath, Handle: handle,
 	}
 	if oauthserver.IsMetadataURL(q.Client) {
 		view.Document = hostOf(q.Client)
@@ -59,15 +59,15 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, f *front, q
 
 // showContinue sends the browser to the provider. It is a page and no redirect: form-action of the content security policy holds for
 // redirects after a form as well, and the provider's hosts are unknown.
-func (s *Server) showContinue(w http.ResponseWriter, r *http.Request, f *front, location string) {
+func (s *Server) showContinue(w http.ResponseWriter, r *http.Request, g *generation, location string) {
 	w.Header().Set("Refresh", "0; url="+location)
-	s.writePage(w, r, http.StatusOK, messagePage(messageView{Title: "Sign in", Text: "You sign in at " + f.party.Host() + " now.", Link: location, LinkText: "Continue"}))
+	s.writePage(w, r, http.StatusOK, messagePage(messageView{Title: "Sign in", Text: "You sign in at " + g.party.Host() + " now.", Link: location, LinkText: "Continue"}))
 }
 
 // showDenied tells the user that the client gets nothing. The client learns it at once if it runs on the user's machine; a link leads to
 // others, since a page must not send the browser to an address that anybody may have registered.
-func (s *Server) showDenied(w http.ResponseWriter, r *http.Request, f *front, q *request) {
-	link := f.answerURL(q.Redirect, q.State, url.Values{"error": {oauthserver.AccessDenied}, "error_description": {"the user has not approved the client"}})
+func (s *Server) showDenied(w http.ResponseWriter, r *http.Request, g *generation, q *request) {
+	link := g.answerURL(q.Redirect, q.State, url.Values{"error": {oauthserver.AccessDenied}, "error_description": {"the user has not approved the client"}})
 	if u, err := url.Parse(q.Redirect); err == nil && u.Scheme == "http" { // loopback, then
 		w.Header().Set("Refresh", "0; url="+link)
 	}

@@ -100,8 +100,8 @@ func boundTo(kind string, bound []string) []byte {
 	return []byte(kind + "\n" + strings.Join(bound, "\n"))
 }
 
-// over reports whether a time has passed.
-func (s seals) over(until int64) bool { return !s.now().Before(time.Unix(until, 0)) }
+// expired reports whether a time has passed.
+func (s seals) expired(until int64) bool { return !s.now().Before(time.Unix(until, 0)) }
 
 // digest returns the SHA-256 sum of a client ID or cookie, as text.
 func digest(text string) string {

@@ -24,7 +24,7 @@ func (x *Exchange) continuation(name, value string) string {
 	case "Operation-Location", "Azure-Asyncoperation":
 		shown = status == http.StatusCreated || status == http.StatusAccepted
 	case "Retry-After":
-		shown = status == http.StatusAccepted
+		shown = status == http.StatusAccepted && value != "0"
 	default:
 		shown = isPaging(name)
 	}

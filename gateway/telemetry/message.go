@@ -46,8 +46,12 @@ func (m *Message) attributes(dst []attribute.KeyValue, h http.Header) []attribut
 	if m.ID == nil && m.Revision == "" {
 		return dst
 	}
-	if m.ID != nil {
-		dst = append(dst, attribute.String("jsonrpc.request.id", text.Truncate(string(jsonscan.Unquote(m.ID)), maxRequestID)))
+	if len(m.ID) > 0 {
+		id := m.ID
+		if id[0] == '"' { // a number is told as it is
+			id = jsonscan.Unquote(id)
+		}
+		dst = append(dst, attribute.String("jsonrpc.request.id", text.Truncate(string(id), maxRequestID)))
 	}
 	if session := SessionDigest(h); session != "" {
 		dst = append(dst, attribute.String("mcp.session.id", session))

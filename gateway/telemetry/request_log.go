@@ -25,7 +25,7 @@ type RequestLogOptions struct {
 	// ClientAddress returns the address that a request comes from.
 	ClientAddress func(*http.Request) (netip.Addr, bool)
 	// Operations are the spans and durations of messages; nil if there are none. Check returns the token check of a request.
-	Operations *Operations
+	Operations *MCPOperations
 	Check      func(*http.Request) *PendingCheck
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time

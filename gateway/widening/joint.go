@@ -88,8 +88,8 @@ func (j *joint) audit(c *config.Config) {
 		return
 	}
 	j.AuditFile = a.File.String() + "\n" // also if it is standard output
-	if a.OTLP {
-		j.AuditFile += c.Telemetry.SignalURL(config.LogsPath).String()
+	if collector := c.Telemetry.SignalURL(config.LogsPath); a.OTLP && collector != nil {
+		j.AuditFile += collector.String()
 	}
 	for _, audited := range []struct {
 		what string

@@ -17,9 +17,9 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// Operations are the requests and notifications of MCP as OpenTelemetry's semantic conventions for MCP have them: a span for each message
+// MCPOperations are the requests and notifications of MCP as OpenTelemetry's semantic conventions for MCP have them: a span for each message
 // that [Tracer.StartCall] made none for, and the histogram mcp.server.operation.duration. It is safe for concurrent use.
-type Operations struct {
+type MCPOperations struct {
 	tracer   *Tracer                 // nil if tracing is off
 	duration metric.Float64Histogram // nil if nothing is measured
 	sets     sync.Map                // of operationKey: metric.RecordOption
@@ -39,12 +39,12 @@ const maxOperationKeys = 4096
 // operationBuckets are those of the conventions, in seconds.
 var operationBuckets = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// NewOperations returns the operations of a tracer and a meter, either of which may be nil; nil if both are.
-func NewOperations(t *Tracer, p metric.MeterProvider) *Operations {
+// NewMCPOperations returns the operations of a tracer and a meter, either of which may be nil; nil if both are.
+func NewMCPOperations(t *Tracer, p metric.MeterProvider) *MCPOperations {
 	if t == nil && p == nil {
 		return nil
 	}
-	o := &Operations{tracer: t}
+	o := &MCPOperations{tracer: t}
 	if p != nil {
 		var err error
 		o.duration, err = p.Meter("drawbridge").Float64Histogram("mcp.server.operation.duration", metric.WithUnit("s"),
@@ -65,7 +65,7 @@ type operation struct {
 }
 
 // observe takes note of a message that was served. Streams, which last as long as their clients, are no operations.
-func (o *Operations) observe(p *operation, client netip.Addr, pending *PendingCheck, now time.Time) {
+func (o *MCPOperations) observe(p *operation, client netip.Addr, pending *PendingCheck, now time.Time) {
 	switch p.event.Method {
 	case "", "GET", "DELETE", "batch", "response", "unknown", "subscriptions/listen":
 		return
@@ -78,13 +78,14 @@ func (o *Operations) observe(p *operation, client netip.Addr, pending *PendingCh
 	}
 }
 
-func (o *Operations) attributes(p *operation) metric.RecordOption {
+func (o *MCPOperations) attributes(p *operation) metric.RecordOption {
 	k := operationKey{method: p.event.Method, revision: p.event.Revision, http: p.request.HTTP.Proto, code: p.event.Code}
 	if p.called != nil && k.method == toolsCall {
 		k.tool, k.failed = p.called.Tool, p.called.Failed
 	}
-	if known, ok := o.sets.Load(k); ok {
-		return known.(metric.RecordOption) //nolint:forcetypeassert // sets holds nothing else
+	known, _ := o.sets.Load(k)
+	if option, ok := known.(metric.RecordOption); ok {
+		return option
 	}
 	m := Message{Revision: k.revision, HTTP: k.http}
 	attributes := m.attributes([]attribute.KeyValue{attribute.String("mcp.method.name", k.method)}, nil)
