@@ -153,10 +153,14 @@ func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 	return &apart
 }
 
-// emptied reports whether the values of an operation leave its path that of another one: the last is "", and the document describes the
-// rest of the path with other names or below another base.
+// emptied reports whether the values of an operation leave its path that of another one: the last is "" in any notation, such as [""] for a
+// parameter without a type, and the document describes the rest of the path with other names or below another base.
 func (o *Operation) emptied(path []byte, values [][]byte, place int) bool {
-	if !o.arguments[place].encoder.TakesEmpty() || string(values[place]) != `""` {
+	encoder := o.arguments[place].encoder
+	if !encoder.TakesEmpty() || !bytes.HasSuffix(path, []byte("/")) {
+		return false
+	}
+	if sent, err := encoder.AppendPath(nil, values[place]); err != nil || len(sent) > 0 {
 		return false
 	}
 	for i := range o.neighbors {

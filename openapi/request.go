@@ -375,7 +375,7 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 	if b.o.neighbors != nil && b.faults == nil {
 		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
 			reason := "its slashes lead to the path of another operation; call that one, or give another value"
-			if string(b.values[place]) == `""` {
+			if b.o.emptied(text[len(prefix):], b.values, place) {
 				reason = "without a value the path is that of another operation; call that one, or give a value"
 			}
 			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: reason})

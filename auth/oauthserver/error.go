@@ -15,6 +15,7 @@ type Error struct {
 	Description string `json:"error_description"`
 	Numbers     []int  `json:"error_codes,omitempty"` // of Entra ID
 	Challenge   string `json:"-"`                     // WWW-Authenticate, or empty
+	Cause       error  `json:"-"`                     // for the log alone; nil if the description says it all
 }
 
 // Error codes.

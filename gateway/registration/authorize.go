@@ -222,6 +222,20 @@ func (g *generation) providerScopes(scopes []string) []string {
 	return all
 }
 
+// consentScopes returns the scopes that a client gets, as clients know them: those of the configuration among them, whatever the client
+// requests, and no others if the provider is not asked for what it requests.
+func (f *front) consentScopes(requested []string) (all []string) {
+	if f.config.ForwardScopes {
+		all = slices.Clone(requested)
+	}
+	for _, scope := range f.config.Scopes {
+		if scope = strings.TrimPrefix(scope, f.config.ScopePrefix); !slices.Contains(standardScopes, scope) && !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all
+}
+
 // clientScopes returns scopes of a response of the provider as clients know them.
 func (g *generation) clientScopes(scopes string) string {
 	all := strings.Fields(scopes)

@@ -49,7 +49,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, g *generati
 	u, err := url.Parse(q.Redirect)
 	view := consentView{
 		Client: q.Title, Target: oauthserver.RedirectTarget(q.Redirect), Remote: err == nil && u.Scheme == "https" && !origin.Loopback(u.Hostname()),
-		Gateway: hostOf(g.issuer), Provider: g.party.Host(), Scopes: q.Scopes, Action: g.path + authorizePath, Handle: handle,
+		Gateway: hostOf(g.issuer), Provider: g.party.Host(), Scopes: g.consentScopes(q.Scopes), Action: g.path + authorizePath, Handle: handle,
 	}
 	if oauthserver.IsMetadataURL(q.Client) {
 		view.Document = hostOf(q.Client)
@@ -82,7 +82,7 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, p *oauthserve
 	if status == http.StatusUnauthorized {
 		status = http.StatusBadRequest // no authentication is possible here
 	}
-	s.o.Log.DebugContext(r.Context(), "an authorization request was refused", "error", p.Code, "reason", p.Description)
+	s.o.Log.DebugContext(r.Context(), "an authorization request was refused", "error", p.Code, "reason", p.Description, "cause", p.Cause)
 	s.writePage(w, r, status, messagePage(messageView{Title: "This login can't go on", Text: sentence(p.Description), Code: p.Code}))
 }
 

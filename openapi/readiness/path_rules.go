@@ -28,7 +28,7 @@ func findPaths(d *document, subjects []*subject) {
 		for _, name := range s.Operation.OneSegment() {
 			s.checkSegment(name, trees)
 		}
-		if !paths[s.Operation.Path[:strings.LastIndexByte(s.Operation.Path, '/')]] {
+		if end := strings.LastIndexByte(s.Operation.Path, '/'); end >= 0 && !paths[s.Operation.Path[:end]] {
 			s.checkRoot()
 		}
 	}

@@ -93,6 +93,7 @@ type declarer struct {
 	open     []*jsonschema.Schema
 	merged   int
 	written  int // bytes of types
+	count    int // types
 	cut      bool
 	over     bool // there is too much to be written
 	integers bool

@@ -25,7 +25,8 @@ func (s *signature) memberType(m jsonschema.Member, room int) string {
 
 // types returns the types of the value of an argument or member of that name, at least one.
 func (s *signature) types(schema *jsonschema.Schema, name string, room int) []string {
-	if schema = schema.Resolve(); schema == nil || slices.Contains(s.open, schema) {
+	schema = schema.Resolve()
+	if s.written++; schema == nil || s.written > maxTypes || slices.Contains(s.open, schema) {
 		return []string{"any"}
 	}
 	s.open = append(s.open, schema)
@@ -38,11 +39,10 @@ func (s *signature) types(schema *jsonschema.Schema, name string, room int) []st
 		if values := s.enum(sh.enum, room); values != nil {
 			return values
 		}
+	case len(s.open) > 2*maxDepth && (sh.alternatives != nil || sh.is("array")), sh.alternatives == nil && len(sh.kinds) == 0:
+		return []string{"any"}
 	case sh.alternatives != nil:
 		return s.union(sh.alternatives, name, room)
-	}
-	if len(sh.kinds) == 0 {
-		return []string{"any"}
 	}
 	all := make([]string, len(sh.kinds))
 	for i, kind := range sh.kinds {
@@ -213,11 +213,29 @@ func (o *object) String() string {
 // mentionDepth is how many levels below an argument a member is looked for that the query mentions.
 const mentionDepth = 4
 
-// holdsMentioned reports whether an object or a list has a member below it that the query mentions.
+// mentionAt is a schema in which a member is looked for, in so many levels.
+type mentionAt struct {
+	schema *jsonschema.Schema
+	depth  int
+}
+
+// holdsMentioned reports whether an object or a list has a member below it that the query mentions. Each schema is searched once: lists and
+// alternatives are no levels, and may hold themselves.
 func (s *signature) holdsMentioned(schema *jsonschema.Schema, depth int) bool {
 	if schema = schema.Resolve(); len(s.query) == 0 || depth == 0 || schema == nil || slices.Contains(s.open, schema) {
 		return false
 	}
+	at := mentionAt{schema, depth}
+	holds, known := s.below[at]
+	if !known {
+		s.below[at] = false // also while it is searched
+		holds = s.searchMentioned(schema, depth)
+		s.below[at] = holds
+	}
+	return holds
+}
+
+func (s *signature) searchMentioned(schema *jsonschema.Schema, depth int) bool {
 	sh := s.shape(schema)
 	if sh.items != nil {
 		return s.holdsMentioned(sh.items, depth)

@@ -30,6 +30,9 @@ const (
 	// maxOpened is the number of objects that are opened for one signature, whether or not they are shown, and maxDepth that of objects in
 	// each other.
 	maxOpened, maxDepth = 2000, 6
+	// maxTypes is the number of types that are written for one signature or for declarations, whether or not they are shown: alternatives
+	// of lists of alternatives double with each level. What is left is any.
+	maxTypes = 20_000
 )
 
 // Signature returns a call in one line: the arguments with their types, and the members of its answer, as [Arguments] and [Answer] return
@@ -59,7 +62,7 @@ func Answer(output *jsonschema.Schema, length int) string {
 }
 
 func newSignature(o Options) *signature {
-	return &signature{options: o, query: queryWords(o.Query), shapes: map[*jsonschema.Schema]*shape{}}
+	return &signature{options: o, query: queryWords(o.Query), shapes: map[*jsonschema.Schema]*shape{}, below: map[mentionAt]bool{}}
 }
 
 // signature writes the types of schemas in one line.
@@ -67,8 +70,10 @@ type signature struct {
 	options Options
 	query   map[string]bool // words, singular
 	shapes  map[*jsonschema.Schema]*shape
+	below   map[mentionAt]bool // results of holdsMentioned
 	merged  int
 	opened  int
+	written int
 	open    []*jsonschema.Schema // that the one being written is in: one may hold itself
 	choice  bool                 // the one being written is one of several objects
 }
