@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"drawbridge/auth/relyingparty"
 )
 
-// tokens is the response of the token endpoint (RFC 6749 section 5.1). The ID token is the gateway's own, and stays here.
+// tokens is the response of the token endpoint (RFC 6749 section 5.1). It has no ID token: the provider's is issued to the gateway.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -168,7 +167,7 @@ func (s *Server) providerFailed(ctx context.Context, err error) *oauthserver.Err
 	s.o.Log.WarnContext(ctx, "the provider issued no tokens", "reason", err)
 	failure := &relyingparty.Failure{Unavailable: true}
 	if errors.As(err, &failure); !failure.Unavailable {
-		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", fmt.Sprint(failure.Reason))
+		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", failure.Reason)
 	}
 	return &oauthserver.Error{Status: http.StatusServiceUnavailable, Code: temporarilyUnavailable, Description: "the provider does not answer, or refuses the gateway; its log says why"}
 }
