@@ -7,7 +7,8 @@
 // token are those of the provider, sealed.
 //
 // It stores no client and no login. Registrations, requests, codes and refresh tokens are kept by clients and browsers, as handles that
-// are encrypted and bound to their owner (seals). The only memory is of codes and refresh tokens that were used.
+// are encrypted and bound to their owner (seals). In memory are only used codes and refresh tokens, a cache of metadata documents, and rate
+// counters.
 //
 // The rules that must not be broken: the provider's code and refresh token leave only in seals that open for the client they were made
 // for; nothing is sent to the provider or to a client's redirect URI before the user has approved that client on a page of the gateway; and
