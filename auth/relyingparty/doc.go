@@ -1,5 +1,4 @@
 // Package relyingparty logs people in at an OpenID provider, by the authorization code flow with PKCE (OpenID Connect Core section 3.1).
-// A [Party] is a relying party in the sense of section 1.2: a client that relies on the ID tokens of one provider.
 //
 // It hides the provider's metadata, state, nonce and PKCE, the cookie that binds a login to the browser that began it, and the checks of
 // the response and of the ID token. It keeps nothing about logins: the browser keeps a login while it is under way, sealed.

@@ -57,7 +57,7 @@ type Sealer interface {
 	Open(handle string, bound []byte) (text []byte, err error)
 }
 
-// Party logs people in at one provider. It is safe for concurrent use.
+// Party is a relying party (OpenID Connect Core section 1.2): the client that logs people in at one provider. It is safe for concurrent use.
 type Party struct {
 	o Options
 	// redeeming is a semaphore for requests to the token endpoint: anybody can present a code, and each costs requests to the provider.

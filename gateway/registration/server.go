@@ -61,7 +61,7 @@ type Server struct {
 
 // generation is the authorization server of one configuration. Its fields are immutable.
 type generation struct {
-	of     *config.Config
+	of     *config.Config // all of the configuration, by which a reload is noticed
 	config *config.Registration
 	// issuer is the public URL, without a slash at the end.
 	issuer string
