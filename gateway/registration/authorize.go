@@ -224,12 +224,12 @@ func (g *generation) providerScopes(scopes []string) []string {
 
 // consentScopes returns the scopes that a client gets, as clients know them: those of the configuration among them, whatever the client
 // requests, and no others if the provider is not asked for what it requests.
-func (f *front) consentScopes(requested []string) (all []string) {
-	if f.config.ForwardScopes {
+func (g *generation) consentScopes(requested []string) (all []string) {
+	if g.config.ForwardScopes {
 		all = slices.Clone(requested)
 	}
-	for _, scope := range f.config.Scopes {
-		if scope = strings.TrimPrefix(scope, f.config.ScopePrefix); !slices.Contains(standardScopes, scope) && !slices.Contains(all, scope) {
+	for _, scope := range g.config.Scopes {
+		if scope = strings.TrimPrefix(scope, g.config.ScopePrefix); !slices.Contains(standardScopes, scope) && !slices.Contains(all, scope) {
 			all = append(all, scope)
 		}
 	}
