@@ -9,19 +9,19 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// violation is how a fault violates the schema of the arguments, without the value.
+// violation describes how a fault violates the schema of the arguments. It has no value of the caller.
 type violation struct {
 	keyword string // see [schema.Fault]
 	missing string
 	wants   jsonscan.Kinds
-	got     jsonscan.Kind // 0 if the fault is of no value
+	got     jsonscan.Kind // 0 if the fault is about a value that is missing
 }
 
 func violationOf(args []byte, f schema.Fault) violation {
 	return violation{f.Keyword, f.Missing, f.Wants, jsonscan.KindOf(jsonscan.At(args, f.Pointer))}
 }
 
-// Differences returns how the refused arguments differ from the document, each once. Arguments that are no object have none.
+// Differences returns how the refused arguments differ from the document, without duplicates. Arguments that are not an object have none.
 func (e *ArgumentError) Differences() []drift.Difference {
 	if e.operation == nil {
 		return nil
@@ -51,7 +51,7 @@ func (o *Operation) differences(faults []Fault, typed drift.Kind) (all []drift.D
 		case "additionalProperties":
 			d.Kind = drift.ArgumentUnknown
 		}
-		var at, declared = drift.InSchema(input, pointer)
+		at, declared := drift.InSchema(input, pointer)
 		d.Pointer = at
 		if f.keyword == "type" {
 			if d.Declared = strings.Join(declared.Allowed(), " or "); d.Declared == "" {
@@ -59,7 +59,7 @@ func (o *Operation) differences(faults []Fault, typed drift.Kind) (all []drift.D
 			}
 		}
 		if f.keyword == "" && strings.HasSuffix(at, "/"+drift.Any) && declared == nil {
-			d.Kind = drift.ArgumentUnknown // a name of the request instead of the argument's
+			d.Kind = drift.ArgumentUnknown // the name that the parameter has in the request, if the argument's is another
 		}
 		if !slices.Contains(all, d) {
 			all = append(all, d)

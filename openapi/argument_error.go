@@ -6,8 +6,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ArgumentError lists all faults of the arguments of a call. Its ToolMessage is addressed to the model that chose them
-// (D7).
+// ArgumentError lists all faults of the arguments of a call. Its ToolMessage is addressed to the model that chose them.
 type ArgumentError struct {
 	Faults []Fault // at least one
 

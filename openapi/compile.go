@@ -18,7 +18,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// OutputMode is the kind of output schemas (D8).
+// OutputMode is the kind of output schemas.
 type OutputMode uint8
 
 // The modes of output_schemas.
@@ -214,8 +214,8 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 	return results, group.Wait()
 }
 
-// collect makes an API from results in the document's order, so that the same operations are skipped each time. It
-// compiles one now that was passed over because of later ones.
+// collect makes an API from results in the document's order, so that the same operations are skipped each time. An
+// operation that was passed over because later ones had exhausted the budget first is compiled now.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url, Hosts: c.hosts(found)}
 	for i := range skipped {
@@ -243,14 +243,14 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 			return nil, ErrLargeAPI
 		}
 	}
-	api.introduce()
+	api.setNeighbors()
 	c.reportTwins(touched)
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched, c.options.Pace)
 	return api, nil
 }
 
-// reportTwins reports operations whose operationId is that of an earlier one: ids are unique (OAS Operation Object).
+// reportTwins reports operations that have the operationId of an earlier one. The standard requires unique ids (OAS Operation Object).
 func (c *compiler) reportTwins(all []touch) {
 	first := make(map[string]*touch, len(all))
 	for i := range all {

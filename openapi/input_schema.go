@@ -47,7 +47,7 @@ func (p place) String() string {
 
 var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.QueryString: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
 
-// input compiles the arguments of an operation: their names, their schema, and their locations (D10).
+// input compiles the arguments of an operation: their names, their schema, and their locations.
 func (c *compiler) input(op *Operation, m *model) error {
 	if err := c.pathTemplate(op, m); err != nil {
 		return err

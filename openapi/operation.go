@@ -35,7 +35,7 @@ type Operation struct {
 	Returns string
 
 	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
-	// response in the loose form of decision D8; nil if there is none. Published returns what clients see of them.
+	// response in the form of [OutputLoose]; nil if there is none. Published returns what clients see of them.
 	Input, Output json.RawMessage
 
 	// Answers reads the responses of the service.
@@ -86,8 +86,8 @@ type Operation struct {
 	former    map[string]string // argument names in the previous release → current names
 	template  *wire.Template
 	variables []int                 // template variable → index in arguments
-	neighbors []neighbors           // paths of the API, if a value may hold slashes: see claimed
-	apart     func(*Operation) bool // reports those of them below whose paths no value may lead, see Apart; nil if there are none
+	neighbors []neighbors           // paths that values must not lead to, see claimed; nil if no value can
+	apart     func(*Operation) bool // reports neighbors to and below whose paths no value may lead, see Apart; nil if there are none
 	body      *body                 // nil if none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)

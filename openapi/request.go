@@ -19,7 +19,8 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step (D6). Wrong
+// NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step, so that there is no request
+// from unchecked arguments. Wrong
 // arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base if nil; it must
 // be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
 func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {

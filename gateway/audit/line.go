@@ -51,15 +51,15 @@ type Line struct {
 	Dropped []string
 	// Address is the client address of a request that was denied early; it is not set for calls.
 	Address netip.Addr
-	// Reason is a more specific reason of such an outcome, from a closed set, or "".
+	// Reason is the reason that a request or connection was denied, from a closed set. It is more specific than Outcome; "" for calls.
 	Reason string
-	// Answered is the HTTP status of the gateway's response to such a request; 0 for a call or a
+	// Answered is the HTTP status of the gateway's response to a denied request; 0 for a call or a
 	// Connection.
 	Answered int
 	// Connection marks the line of a connection that was closed before anything was read from it.
 	Connection bool
-	// More is the number of such requests after the first within Duration since Time; 0 for a line
-	// about a single one.
+	// More is the number of denied requests or connections of the same kind after the first, within
+	// Duration since Time; 0 for a line about a single one. See [Log.Refuse].
 	More int64
 	// Decision reports whether the call was permitted, Outcome its result.
 	Decision Decision
@@ -232,6 +232,7 @@ func (l *Line) appendFields(dst []byte, fields []string) []byte {
 	return append(dst, '}')
 }
 
+// member appends a member whose value has at most most bytes. A member without a value is omitted.
 func member(dst []byte, name, value string, most int) []byte {
 	if value == "" {
 		return dst
@@ -315,6 +316,7 @@ func escaped(dst []byte, s string, most int) ([]byte, bool) {
 	return dst, true
 }
 
+// unit appends a UTF-16 code unit as an escape of JSON.
 func unit(dst []byte, r rune) []byte {
 	const hex = "0123456789abcdef"
 	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])

@@ -19,9 +19,9 @@ const (
 	maxPath = 240
 )
 
-// Recorder counts differences by API. It is safe for concurrent use. A nil Recorder counts nothing.
+// Recorder counts differences by API. It is safe for concurrent use. [Recorder.Add] of a nil Recorder does nothing.
 type Recorder struct {
-	// Count is called for each difference.
+	// count is called for each difference, for a metric.
 	count func(api string, kind drift.Kind)
 	now   func() time.Time
 
@@ -31,11 +31,12 @@ type Recorder struct {
 
 // counts are the differences of one API.
 type counts struct {
-	document    string // digest
-	since       time.Time
-	rows        map[row]*times
-	answers     int // rows of answers
-	total, more int64
+	document string // digest
+	since    time.Time
+	rows     map[row]*times
+	answers  int   // rows of answers
+	total    int64 // differences that occurred, including those of more
+	more     int64 // differences for which there was no row
 }
 
 // row identifies what is counted.
@@ -50,7 +51,8 @@ type times struct {
 	last  time.Time
 }
 
-// New returns a recorder without counts. count is called for each difference, too; now is the clock, time.Now if nil.
+// New returns a recorder without counts. count is called for each difference, also of APIs that are not kept; now is the clock, time.Now if
+// nil.
 func New(count func(api string, kind drift.Kind), now func() time.Time) *Recorder {
 	if now == nil {
 		now = time.Now

@@ -135,8 +135,8 @@ func checkParameters(query oauthserver.Parameters) *oauthserver.Error {
 	return oauthserver.CheckChallenge(query)
 }
 
-// resource returns the resource that a token is requested for (RFC 8707 section 2): one of the gateway's. Clients of MCP 2025-03-26 name
-// none. The scopes of the provider decide the audience, so that all resources have the same there.
+// resource returns the resource of the gateway that a token is requested for (RFC 8707 section 2). Clients of MCP 2025-03-26 name none, and
+// get the first. The provider is not told: its scopes decide the audience, which is the same for all resources.
 func (g *generation) resource(values []string) (string, *oauthserver.Error) {
 	switch {
 	case len(values) > 1:
@@ -245,8 +245,8 @@ func (g *generation) clientScopes(scopes string) string {
 	return strings.Join(all, " ")
 }
 
-// serveCallback serves the gateway's redirect URI at the provider. It seals the provider's code as the client's, which the client redeems
-// at the gateway; only then the gateway redeems the provider's.
+// serveCallback serves the redirect URI that the gateway has at the provider. The client gets the provider's code, sealed, as its own code.
+// The gateway redeems the provider's code when the client redeems the sealed one.
 func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, g *generation) {
 	login, err := g.party.Callback(w, r)
 	var a approved

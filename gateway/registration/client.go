@@ -34,9 +34,7 @@ const (
 
 // client is a client that wants to log in. All clients are public.
 type client struct {
-	id           string
 	title        string // for the consent page; chosen by the client
-	document     string // host of its metadata document; "" if it registered
 	redirectURIs []string
 	refresh      bool // it may have refresh tokens
 }
@@ -53,18 +51,18 @@ func (s *Server) findClient(ctx context.Context, g *generation, id string) (*cli
 			return nil, unknownClient()
 		}
 		return &client{
-			id: id, title: title(m.Name, u.Host), document: u.Host, redirectURIs: m.RedirectURIs, refresh: slices.Contains(m.Grants, oauthserver.GrantRefresh),
+			title: title(m.Name, u.Host), redirectURIs: m.RedirectURIs, refresh: slices.Contains(m.Grants, oauthserver.GrantRefresh),
 		}, nil
 	}
 	var r registered
 	if len(id) > maxClientID || s.seals.open(id, "client", &r) != nil {
 		return nil, unknownClient()
 	}
-	return &client{id: id, title: title(r.Name, "A client without a name"), redirectURIs: r.RedirectURIs, refresh: r.Refresh}, nil
+	return &client{title: title(r.Name, "A client without a name"), redirectURIs: r.RedirectURIs, refresh: r.Refresh}, nil
 }
 
-// isClient reports whether a client ID is one that the gateway has given, or the URL of a metadata document. The latter is not fetched:
-// what the client presents was bound to the ID when it was.
+// isClient reports whether a client ID was issued by the gateway or is the URL of a metadata document. The document is not fetched: a code
+// or refresh token opens only with the client ID that it was issued to, after the document was checked.
 func (s *Server) isClient(id string) bool {
 	var r registered
 	return oauthserver.IsMetadataURL(id) || len(id) <= maxClientID && s.seals.open(id, "client", &r) == nil
@@ -162,7 +160,7 @@ func (d *documents) get(ctx context.Context, id string, l *limits) (*oauthserver
 	if ok && d.now().Before(known.until) {
 		return known.ClientMetadata, nil
 	}
-	if !l.document(ctx) {
+	if !l.allowFetch(ctx) {
 		return nil, &oauthserver.Error{Status: http.StatusServiceUnavailable, Code: temporarilyUnavailable, Description: "too many metadata documents of clients are fetched; try again"}
 	}
 	select {

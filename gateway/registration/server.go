@@ -36,7 +36,7 @@ type Options struct {
 	Documents func(*config.Config) *http.Client
 	// Verify returns the reason that an access token for a resource is not accepted by the gateway, for the log; nil if it is.
 	Verify func(ctx context.Context, resource, token string) error
-	// Sealer seals all that clients and browsers keep. Replicas share its keys.
+	// Sealer seals the handles that clients and browsers keep. Replicas share its keys.
 	Sealer relyingparty.Sealer
 	// Spent remembers codes and refresh tokens that were used.
 	Spent state.Once
@@ -61,7 +61,7 @@ type Server struct {
 
 // generation is the authorization server of one configuration. Its fields are immutable.
 type generation struct {
-	of     *config.Config
+	of     *config.Config // all of the configuration, by which a reload is noticed
 	config *config.Registration
 	// issuer is the public URL, without a slash at the end.
 	issuer string
@@ -76,7 +76,7 @@ type generation struct {
 	metadata      *metadata
 }
 
-// New returns a server that has not asked its provider yet.
+// New returns a server. It sends no request: the provider's metadata are read when the first login begins.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now

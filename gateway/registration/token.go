@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"drawbridge/auth/relyingparty"
 )
 
-// tokens is the response of the token endpoint (RFC 6749 section 5.1). The ID token is the gateway's own, and stays here.
+// tokens is the response of the token endpoint (RFC 6749 section 5.1). It has no ID token: the provider's is issued to the gateway.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -63,8 +62,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, g *generation) (*
 	}
 }
 
-// redeemCode is OAuth 2.1 section 4.1.3. The seal of a code opens for the client ID, the redirect URI and the verifier that belong to it
-// alone, so that another client, another redirect URI and another verifier all fail in the same way.
+// redeemCode serves the grant authorization_code (OAuth 2.1 section 4.1.3). The seal of a code opens only with the client ID, the redirect
+// URI and the verifier that belong to it: another client, another redirect URI and another verifier all fail in the same way.
 func (s *Server) redeemCode(ctx context.Context, g *generation, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
 	if form.Get("code") == "" || form.Get("redirect_uri") == "" {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no code or no redirect_uri")
@@ -90,8 +89,9 @@ func (s *Server) redeemCode(ctx context.Context, g *generation, id string, form 
 	return s.issue(ctx, g, id, got, c.Resource, c.Refresh)
 }
 
-// redeemRefresh is RFC 6749 section 6. The client gets another refresh token, and can't use this one again, also if the provider's
-// is the same. Its use is spent after the provider has answered: while the provider is down, the client keeps its login.
+// redeemRefresh serves the grant refresh_token (RFC 6749 section 6). The client gets another refresh token, and can't use this one again,
+// even if the provider's is the same. It counts as used only after the provider has answered, so that a client keeps its login while the
+// provider is down.
 func (s *Server) redeemRefresh(ctx context.Context, g *generation, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
 	var held refresh
 	switch {
@@ -168,7 +168,7 @@ func (s *Server) providerFailed(ctx context.Context, err error) *oauthserver.Err
 	s.o.Log.WarnContext(ctx, "the provider issued no tokens", "reason", err)
 	failure := &relyingparty.Failure{Unavailable: true}
 	if errors.As(err, &failure); !failure.Unavailable {
-		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", fmt.Sprint(failure.Reason))
+		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", failure.Reason)
 	}
 	return &oauthserver.Error{Status: http.StatusServiceUnavailable, Code: temporarilyUnavailable, Description: "the provider does not answer, or refuses the gateway; its log says why"}
 }

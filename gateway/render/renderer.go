@@ -13,7 +13,7 @@ import (
 type Renderer struct {
 	API, Tool, Title string // the tool, and the API that it belongs to
 	Revision         string // protocol revision of the client
-	Structured       bool   // the client knows an output schema, so it expects structuredContent (D8)
+	Structured       bool   // the client knows an output schema, so it expects structuredContent
 	ShortText        bool   // the text beside structuredContent only describes it
 
 	Redactor  redact.Redactor

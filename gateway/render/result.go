@@ -113,10 +113,10 @@ func (r *Renderer) Parts(parts []answer.Part) Result {
 }
 
 // unexpected renders a response that violates the published output schema: whole, under a key that no schema declares,
-// with the mismatch named in _meta (D8). A response that the document declares besides the one with the schema is not a
+// with the mismatch named in _meta. It is not an error, because the service has done what was asked. A response that the document declares besides the one with the schema is not a
 // mismatch.
 func unexpected(chunks []mcp.Chunk, p answer.Part, why string, value ...mcp.Chunk) Result {
-	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
+	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredUnexpected}), value...), mcp.Chunk{Bytes: closeBrace})
 	if p.Declared {
 		return Result{Chunks: chunks}
 	}

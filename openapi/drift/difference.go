@@ -12,7 +12,7 @@ import (
 // Kind is the kind of a difference.
 type Kind string
 
-// The kinds of differences. Those of arguments are of calls that were refused, except [ArgumentSent].
+// The kinds of differences. Those of arguments are of calls that the gateway refused, except [ArgumentSent].
 const (
 	ArgumentType    Kind = "argument_type"     // of another type
 	ArgumentSent    Kind = "argument_sent"     // of another type, and sent since the validation is lenient
@@ -101,8 +101,8 @@ func tokens(pointer string) []string {
 	return all
 }
 
-// InSchema returns the pattern of a pointer into a value of a published schema, and the schema of the value there; nil if there is none.
-// The pointer may be a pattern.
+// InSchema returns the pattern of a pointer into a value that is described by a published schema, and the schema at that place; nil if there
+// is none. The pointer may be a pattern.
 func InSchema(s *jsonschema.Schema, pointer string) (string, *jsonschema.Schema) {
 	var p pattern
 	for _, token := range tokens(pointer) {
@@ -130,7 +130,7 @@ func element(s *jsonschema.Schema) *jsonschema.Schema {
 	return nil
 }
 
-// InShape is InSchema for a value of a shape.
+// InShape is [InSchema] for a value that is described by a shape, as the values of answers are.
 func InShape(s *jsonscan.Shape, pointer string) (string, *jsonscan.Shape) {
 	var p pattern
 	for _, token := range tokens(pointer) {

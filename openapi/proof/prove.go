@@ -77,7 +77,7 @@ func Prove(ctx context.Context, p Proposal, load Loader, judge Judge) (*Proven, 
 // try loads the document with an overlay and returns the reasons why changes fail, by their indexes.
 func try(ctx context.Context, written overlay.Written, tried []int, load Loader, judge Judge) (map[int]string, error) {
 	failed := map[int]string{}
-	fail := func(line int, reason string) { // of the change to which a line of the overlay belongs
+	fail := func(line int, reason string) { // records the failure of the change that a line of the overlay belongs to
 		i, exact := slices.BinarySearch(written.Lines, line)
 		if !exact {
 			i--
@@ -100,13 +100,13 @@ func try(ctx context.Context, written overlay.Written, tried []int, load Loader,
 			fail(p.Position.Line, p.Message)
 		}
 	}
-	if len(failed) > 0 { // else a change may be blamed for what another one does
+	if len(failed) > 0 { // the judge could attribute their effects to other changes
 		return failed, nil
 	}
 	return judge(doc, api, tried)
 }
 
-// blame returns nil if an error of a load is that of a change, which it records.
+// blame records the changes that an error of a load is about, by fail. It returns the error if it is about none of them.
 func blame(err error, failed map[int]string, fail func(line int, reason string)) error {
 	var fault overlay.Fault
 	var faults overlay.Faults
