@@ -142,7 +142,7 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 	hits = best.hits
 	for i := range hits {
 		hit := &hits[i]
-		has, all := p.covered(x.shares(p, int32(hit.Tool), s))
+		has, all := p.covered(x.shares(p, int32(hit.Tool), s), false)
 		hit.Score = (hit.Score + x.pairScore(&x.tools[hit.Tool], p)) * (1 - coverGain + coverGain*has/max(all, 1e-9))
 	}
 	hits = x.addNamed(hits, text, s)
