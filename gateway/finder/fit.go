@@ -93,16 +93,19 @@ func (x *Index) shares(p *parsed, tool int32, s *scratch) []float64 {
 	s.shares = slices.Grow(s.shares[:0], len(p.words))[:len(p.words)]
 	clear(s.shares)
 	for _, t := range p.terms {
-		in := x.timesIn(t.id, tool)
-		if in == 0 {
-			continue
-		}
 		of := 1.0
 		switch {
 		case t.loose:
 			of = looseShare
 		case !t.inQuery:
 			of = synonymShare
+		}
+		if of <= s.shares[t.word] {
+			continue
+		}
+		in := x.timesIn(t.id, tool)
+		if in == 0 {
+			continue
 		}
 		switch {
 		case in&heading != 0:
