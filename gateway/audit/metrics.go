@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	written, errors prometheus.Counter
 	dropped         *prometheus.CounterVec
-	// dropped of lines of calls that were sent to a service or answered from a cache, and of others
+	// sent and unsent are the counters of dropped: of lines of calls that were sent to a service or answered from a cache, and of all others.
 	sent, unsent prometheus.Counter
 }
 
