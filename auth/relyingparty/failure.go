@@ -3,6 +3,7 @@ package relyingparty
 import (
 	"errors"
 	"fmt"
+	"net/url"
 
 	"golang.org/x/oauth2"
 
@@ -40,18 +41,32 @@ func unavailable(cause error, reason string) *Failure {
 	return &Failure{Reason: reason, cause: cause, Unavailable: true}
 }
 
-// tokenError returns the error of a request to the token endpoint, without the body of the response. gone is the reason for the person if
+// tokenError returns the error of a request to the token endpoint, without the body of the response and without any URL: a provider may repeat
+// the code, the refresh token or the client secret in an error code or in the target of a redirect. gone is the reason for the person if
 // the provider no longer accepts the code or refresh token.
 func tokenError(err error, gone string) *Failure {
 	var retrieve *oauth2.RetrieveError
 	if !errors.As(err, &retrieve) {
+		var network *url.Error
+		if errors.As(err, &network) {
+			err = network.Err
+		}
 		return unavailable(errors.New(shorten(err.Error())), "The provider does not answer. The log says why.")
 	}
-	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, shorten(retrieve.ErrorCode))
+	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, tokenErrorCode(retrieve.ErrorCode))
 	if retrieve.ErrorCode == "invalid_grant" {
 		return &Failure{Reason: gone, Code: "invalid_grant", cause: cause}
 	}
 	return unavailable(cause, "The provider does not accept this gateway as its client. The log says why.")
+}
+
+// tokenErrorCode returns an error code of a token endpoint if it is one of RFC 6749 section 5.2.
+func tokenErrorCode(code string) string {
+	switch code {
+	case "", "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
+		return code
+	}
+	return "not one of OAuth 2.0"
 }
 
 // shorten shortens a text of a provider for the log.
