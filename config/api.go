@@ -209,7 +209,7 @@ func (a *API) Personal() string {
 		return "a credential with the caller's token"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
-	case len(a.ServerSelectors()) > 0:
+	case slices.ContainsFunc(a.ServerSelectors(), ServerSelector.IsClaim):
 		return "a server that a claim selects"
 	}
 	return ""

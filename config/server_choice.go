@@ -8,36 +8,52 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// maxServers is the most servers that the calls of an API are distributed to by claims: each has a client of its own.
+// maxServers is the most servers that the calls of an API are distributed to: each has a client of its own.
 const maxServers = 100
 
 // ServerVariable is the value of a variable of the document's servers. A text stands for a mapping with value alone.
 type ServerVariable struct {
 	// The value.
-	Value string `yaml:"value,omitempty" absent:"claim"`
+	Value string `yaml:"value,omitempty" absent:"claim or argument"`
 	// The token claim that selects the value: a name or a JSON Pointer. A caller whose claim is none of allow is
 	// rejected. Needs auth.
-	Claim string `yaml:"claim,omitempty" absent:"value" is:"claim" issuers:"needs auth.issuers: without tokens no caller has claims"`
-	// The values that the claim may select, compared exactly.
-	Allow []string `yaml:"allow,omitempty" absent:"required with claim" empty:"list the values of the claim" unique:"%s is listed twice"`
-	// The value for callers without the claim, such as those with an API key; one of allow. Without it they are
-	// rejected.
-	Default string `yaml:"default,omitempty" absent:"callers without the claim are rejected" needs:"claim"`
+	Claim string `yaml:"claim,omitempty" absent:"value or argument" is:"claim" issuers:"needs auth.issuers: without tokens no caller has claims"`
+	// Callers select the value by an argument with the name of the variable. It selects a server and keeps no callers
+	// apart: all of them may choose each of allow.
+	Argument bool `yaml:"argument,omitempty"`
+	// The values that the claim or the argument may select, compared exactly.
+	Allow []string `yaml:"allow,omitempty" absent:"required with claim and argument" empty:"list the values" unique:"%s is listed twice"`
+	// The value for callers without the claim, such as those with an API key, or for calls without the argument; one of
+	// allow. Without it they are rejected.
+	Default string `yaml:"default,omitempty" absent:"calls without the claim or the argument are rejected"`
 }
 
+// isSelected reports whether callers have different values.
+func (v *ServerVariable) isSelected() bool { return v.Claim != "" || v.Argument }
+
 func (v *ServerVariable) short() short {
-	return short{value: &v.Value, expects: "a text, or a mapping with value, or with claim and allow"}
+	return short{value: &v.Value, expects: "a text, or a mapping with value, or with claim or argument and allow"}
 }
 
 func (v *ServerVariable) validate(c cursor) {
+	ways := 0
+	for _, given := range []bool{v.Value != "", v.Claim != "", v.Argument} {
+		if given {
+			ways++
+		}
+	}
 	switch {
-	case c.faulty(""), !c.ok("value", "claim", "allow", "default"):
-	case (v.Value == "") == (v.Claim == ""):
-		c.errorf("", "needs one of value and claim")
-	case v.Claim == "" && c.given("allow"):
-		c.errorf("allow", "has no use without claim")
+	case c.faulty(""), !c.ok("value", "claim", "argument", "allow", "default"):
+	case ways != 1:
+		c.errorf("", "needs one of value, claim and argument")
+	case !v.isSelected() && c.given("allow"):
+		c.errorf("allow", "has no use without claim or argument")
+	case !v.isSelected() && v.Default != "":
+		c.errorf("default", "has no use without claim or argument")
 	case v.Claim != "" && len(v.Allow) == 0:
 		c.errorf("", "needs allow beside claim: the values that the claim may select, since no caller may make up a server")
+	case v.Argument && len(v.Allow) == 0:
+		c.errorf("", "needs allow beside argument: the values that callers may choose, since no caller may make up a server")
 	case v.Default != "" && !slices.Contains(v.Allow, v.Default):
 		c.errorf("default", "%s is not listed in allow", quote(v.Default))
 	}
@@ -90,44 +106,47 @@ func (b *BaseURLs) HasOrigin(of origin.Origin) bool {
 	return false
 }
 
-// ServerSelector is a claim that takes part in the selection of the server of a call.
+// ServerSelector is a claim, or an argument, that takes part in the selection of the server of a call.
 type ServerSelector struct {
-	Key     string // below the API
-	Claim   string
-	Allow   []string // its values, sorted
-	Default string   // for callers without the claim; "" if they are rejected
+	Key     string   // below the API
+	Claim   string   // "" for the argument with the name of the variable
+	Allow   []string // the values, sorted
+	Default string   // for calls without the claim or the argument; "" if they are rejected
 }
+
+// IsClaim reports whether a claim selects, and not an argument.
+func (s ServerSelector) IsClaim() bool { return s.Claim != "" }
 
 // Variable returns the name of the server variable that is selected; ok is false if it is the base URL.
 func (s ServerSelector) Variable() (name string, ok bool) {
 	return strings.CutPrefix(s.Key, "server_variables.")
 }
 
-// ServerSelectors returns the claims that select the server of a call, in a fixed order; none if all callers have the same server.
+// ServerSelectors returns the claims and arguments that select the server of a call, in a fixed order; none if all calls have the same server.
 func (a *API) ServerSelectors() (all []ServerSelector) {
 	if b := a.BaseURLs; b != nil {
 		all = append(all, ServerSelector{"base_urls", b.Claim, slices.Sorted(maps.Keys(b.Allow)), b.Default})
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.ServerVariables)) {
-		if v := a.ServerVariables[name]; v != nil && v.Claim != "" {
+		if v := a.ServerVariables[name]; v != nil && v.isSelected() {
 			all = append(all, ServerSelector{"server_variables." + name, v.Claim, slices.Sorted(slices.Values(v.Allow)), v.Default})
 		}
 	}
 	return all
 }
 
-// Variables returns the values of server variables that are the same for all callers.
+// Variables returns the values of server variables that are the same for all calls.
 func (a *API) Variables() map[string]string {
 	values := map[string]string{}
 	for name, v := range a.ServerVariables {
-		if v != nil && v.Claim == "" {
+		if v != nil && !v.isSelected() {
 			values[name] = v.Value
 		}
 	}
 	return values
 }
 
-// validateServers checks the selection of servers by claims.
+// validateServers checks the selection of servers.
 func (a *API) validateServers(c cursor) {
 	if !c.ok("base_urls", "base_url", "server_variables") {
 		return
@@ -135,7 +154,7 @@ func (a *API) validateServers(c cursor) {
 	servers := 1
 	for _, s := range a.ServerSelectors() {
 		if servers *= len(s.Allow); servers > maxServers {
-			c.errorf(s.Key, "selects among more than %d servers, together with the other claims", maxServers)
+			c.errorf(s.Key, "selects among more than %d servers, together with the others", maxServers)
 			return
 		}
 		if s.Key != "base_urls" && a.BaseURL != nil {
@@ -143,7 +162,7 @@ func (a *API) validateServers(c cursor) {
 			if a.BaseURLs != nil {
 				key = "base_urls"
 			}
-			c.errorf(s.Key, "has a claim and no use: %s replaces the document's servers; base_urls with a claim selects one of several", key)
+			c.errorf(s.Key, "selects among values that have no use: %s replaces the document's servers; base_urls with a claim selects one of several", key)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"sync"
 
@@ -17,19 +18,20 @@ func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 	return &other
 }
 
-// WithArgument returns the operation as callers see it with one more, optional, argument, which is not part of the
+// WithArgument returns the operation as callers see it with one more argument, which is not part of the
 // request. The caller must remove it from the arguments before they are checked.
-func (o *Operation) WithArgument(name string, of json.RawMessage) *Operation {
+func (o *Operation) WithArgument(name string, of json.RawMessage, required bool) *Operation {
 	other := *o
-	other.Input = withProperty(o.Input, name, of)
+	other.Input = withProperty(o.Input, name, of, required)
 	other.showLike(o, len(of)+len(name)+len(`"":,`))
 	other.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(other.Input) })
 	return &other
 }
 
 // withProperty returns an object schema with one more property.
-func withProperty(object []byte, name string, of []byte) []byte {
+func withProperty(object []byte, name string, of []byte, required bool) []byte {
 	dst, found := []byte{'{'}, false
+	names := [][]byte{jsonscan.AppendString(nil, name)}
 	for key, value := range jsonscan.Members(object) {
 		if string(key) == "properties" {
 			properties := []byte{'{'}
@@ -38,7 +40,16 @@ func withProperty(object []byte, name string, of []byte) []byte {
 			}
 			value, found = append(appendMember(properties, name, of), '}'), true
 		}
+		if required && string(key) == "required" {
+			for one := range jsonscan.Elements(value) {
+				names = append(names, one)
+			}
+			continue
+		}
 		dst = appendMember(dst, string(key), value)
+	}
+	if required {
+		dst = appendMember(dst, "required", append(append([]byte{'['}, bytes.Join(names, []byte{','})...), ']'))
 	}
 	if !found {
 		dst = appendMember(dst, "properties", append(appendMember([]byte{'{'}, name, of), '}'))

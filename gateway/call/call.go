@@ -79,7 +79,7 @@ type Call struct {
 	stop      func()           // ends what begin began; nil if nothing did
 	questions *questions       // to the user; nil if there were none
 	counted   bool             // as in flight
-	// serverless is the reason why the call has no server: a claim of the caller selects none of several.
+	// serverless is the reason why the call has no server: a claim of the caller, or an argument, selects none of several.
 	serverless error
 	ended      bool
 
@@ -121,7 +121,7 @@ func (r *Runner) New(ctx context.Context, inv Invocation) *Call {
 	}
 	c.Invocation, c.r, c.ctx, c.out.call = inv, r, ctx, c
 	if c.Plan = inv.Plan(); c.Plan != nil && c.Plan.Servers != nil {
-		c.Plan, c.serverless = c.Plan.For(inv.Caller.Principal)
+		c.Plan, c.Arguments, c.serverless = c.Plan.For(inv.Caller.Principal, inv.Arguments)
 		c.Tool = Operation(c.Plan)
 	}
 	if c.Client == nil {

@@ -32,6 +32,8 @@ type candidate struct {
 	arguments       *Arguments  // nil unless rules change them
 	projection      *Projection // nil if answers are passed on as they are
 	failure         *projection.Failure
+	servers         *source.Servers // that calls select among; nil if there is nothing to select
+	serverArguments []serverArgument
 }
 
 // candidates are the candidates of sources.
@@ -48,10 +50,11 @@ func newCandidates(o *Options, sources []*source.Source, changed argumentChanges
 		if s.Document == nil {
 			continue
 		}
+		servers := s.Servers()
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := s.Subject(op); s.Config.Exposes(subject) {
-				c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), changed.byOperation[s], rejected.of(s.Name, op), u)
+				c := newCandidate(o, s, servers, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), changed.byOperation[s], rejected.of(s.Name, op), u)
 				if c != nil {
 					candidates[op] = c
 				}
@@ -62,8 +65,8 @@ func newCandidates(o *Options, sources []*source.Source, changed argumentChanges
 	return candidates
 }
 
-func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter, u *unfit) *candidate {
-	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
+func newCandidate(o *Options, s *source.Source, servers *source.Servers, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter, u *unfit) *candidate {
+	c := &candidate{source: s, servers: servers, operation: op, settings: set, requests: op, given: op}
 	c.ruled = ruledSettings(o.Config, s, op, &c.settings)
 	if changed := all[op]; changed != nil {
 		if changed.unfit != "" {
@@ -79,6 +82,7 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(c.given, c.job, c.key), set.Inputs, r)
 	}
+	c.serverArguments = newServerArguments(servers, op, c.listedOperation())
 	c.failure = newFailure(o, op, &c.settings, r, u)
 	c.projection = newProjection(o, s, op, c.listedOperation(), &c.settings, r, u)
 	return c
@@ -169,12 +173,16 @@ func (c *candidate) choice() catalog.Choice {
 }
 
 // listedOperation returns the operation with the arguments that the definition of the tool has: those that are asked of
-// the user may be missing.
+// the user may be missing, and some select the server.
 func (c *candidate) listedOperation() *openapi.Operation {
+	listed := callerOperation(c.given, c.job, c.key)
 	if c.elicitation != nil {
-		return c.elicitation.Shown()
+		listed = c.elicitation.Shown()
 	}
-	return callerOperation(c.given, c.job, c.key)
+	for _, a := range c.serverArguments {
+		listed = a.listed(listed)
+	}
+	return listed
 }
 
 // callerOperation returns an operation without the arguments that the gateway fills in: the callback URL of a job, and

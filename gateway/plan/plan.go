@@ -130,9 +130,10 @@ type Plan struct {
 	given     *openapi.Operation   // Requests with the arguments that callers give
 	siblings  []*openapi.Operation // all operations of the document
 	// changed are the arguments of operations of the document that rules change.
-	changed map[*openapi.Operation]*changedArguments
-	dropped droppedArguments
-	owner   credentialOwner
+	changed         map[*openapi.Operation]*changedArguments
+	dropped         droppedArguments
+	serverArguments []serverArgument
+	owner           credentialOwner
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
@@ -140,9 +141,8 @@ type Plan struct {
 // parts are the parts of a plan that depend on other tools or on the process.
 type parts struct {
 	metrics   telemetry.CallMetrics
-	number    int             // among all tools
-	publicURL func() string   // without a path
-	servers   *source.Servers // that claims select among; nil if there is nothing to select
+	number    int           // among all tools
+	publicURL func() string // without a path
 	headers   *render.Headers
 	hosts     *redact.Hosts
 	job       *job.Definition
@@ -158,13 +158,13 @@ type parts struct {
 func newPlan(t *draft, c parts) *Plan {
 	s, set := t.source, &t.settings
 	p := &Plan{
-		Tool: t.definition, Operation: t.operation, Source: s, Servers: c.servers, Scopes: t.scopes,
+		Tool: t.definition, Operation: t.operation, Source: s, Servers: t.servers, Scopes: t.scopes,
 		Timeout: time.Duration(s.Limits.Timeout), Metrics: c.metrics,
 
 		Condition: t.condition, Consent: t.consent, Elicitation: t.elicitation, dropped: t.dropped,
 		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRateLimits(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
 
-		Client: s.Document.Client, Base: t.base(c.servers != nil), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
+		Client: s.Document.Client, Base: t.base(), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
 		Secrets: c.secrets, PublicHosts: c.hosts, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
@@ -175,7 +175,7 @@ func newPlan(t *draft, c parts) *Plan {
 		Job: c.job, PolledJob: c.polledJob,
 
 		Requests: t.requests, Arguments: t.arguments, Claims: s.Config.Request.Claims(), given: t.given, changed: c.changed,
-		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number, owner: newCredentialOwner(s, t.operation),
+		serverArguments: t.serverArguments, siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number, owner: newCredentialOwner(s, t.operation),
 	}
 	if set.Clean != nil {
 		p.Clean = *set.Clean
@@ -196,17 +196,6 @@ func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Hea
 		}
 	}
 	return headers
-}
-
-// newServers returns the servers that claims select among, of the sources that have any.
-func newServers(sources []*source.Source) map[*source.Source]*source.Servers {
-	all := map[*source.Source]*source.Servers{}
-	for _, s := range sources {
-		if servers := s.Servers(); servers != nil {
-			all[s] = servers
-		}
-	}
-	return all
 }
 
 // newPublicHosts returns the hosts that the document of each source names for its readers.

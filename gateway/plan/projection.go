@@ -192,7 +192,7 @@ func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
 		if p.selectsLines {
 			schema = linesSchema
 		}
-		op = op.WithArgument(SelectArgument, schema)
+		op = op.WithArgument(SelectArgument, schema, false)
 	}
 	if p.Select != nil {
 		op = op.WithOutput(p.Shape)
@@ -206,13 +206,7 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 	if p == nil || !p.Argument {
 		return args, nil, nil
 	}
-	if jsonscan.KindOf(args) == jsonscan.String { // some clients send the object as a string that holds it
-		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
-			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
-				args = held
-			}
-		}
-	}
+	args = unwrapped(args)
 	given := jsonscan.Lookup(args, SelectArgument)
 	if given == nil {
 		return args, nil, nil
@@ -220,6 +214,18 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 	rest, _ = droppedArguments{SelectArgument}.drop(args)
 	fields, err = ParseFields(given)
 	return rest, fields, err
+}
+
+// unwrapped returns the arguments as an object: some clients send it as a string that holds it.
+func unwrapped(args json.RawMessage) json.RawMessage {
+	if jsonscan.KindOf(args) == jsonscan.String {
+		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
+			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
+				return held
+			}
+		}
+	}
+	return args
 }
 
 // TakeMisplacedSelect removes select from the arguments of a tool that has no such argument, and returns its value; nil if there is none. A

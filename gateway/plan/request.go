@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
+	"drawbridge/openapi"
 )
 
 // CallbackPath is the path at which services report the end of a job; a token follows.
@@ -24,8 +26,13 @@ const CallbackPath = "/callbacks/"
 // are an [*openapi.ArgumentError]. Without a base URL, or if a claim selects it, the request is for the host "base-url.invalid" (RFC 6761),
 // because a preview of a request must not need one (S7).
 func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
-	if selected, err := p.For(nil); err == nil {
+	selected, args, err := p.For(nil, args)
+	var wrong *openapi.ArgumentError
+	switch {
+	case err == nil:
 		p = selected
+	case errors.As(err, &wrong):
+		return nil, err
 	}
 	base := p.Base
 	if base == nil || p.Servers != nil {

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drawbridge/config"
@@ -33,6 +35,9 @@ func newResourceTools(sources []*source.Source, all drafts, rejected *rejections
 			}
 			set := t.settings.Resource
 			r, err := newResource(t.definition, callerOperation(t.given, t.job, t.key), set)
+			if err == nil && r != nil && slices.ContainsFunc(t.serverArguments, func(a serverArgument) bool { return a.preset == "" }) {
+				err = errors.New("an argument selects the server of each call, and its URI has none; the server variable needs a default")
+			}
 			if err == nil && r != nil {
 				err = checkURI(s, op, set, r, taken)
 			}

@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"encoding/json"
 	"net/url"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
@@ -14,16 +16,42 @@ import (
 // that is built without a selection goes nowhere.
 var unselected = &url.URL{Scheme: "https", Host: "unselected.invalid"}
 
-// For returns the plan with the server of a caller, who may be nil: the plan itself if all calls have the same server. The error is a
-// [*credential.ServerError]; the plan then has no server that could be called.
-func (p *Plan) For(caller *auth.Principal) (*Plan, error) {
+// For returns the plan with the server of a call, and the arguments without those that select it: the plan itself if all calls have the
+// same server. caller may be nil. The error is a [*credential.ServerError] or an *[openapi.ArgumentError]; the plan then has no server
+// that could be called.
+func (p *Plan) For(caller *auth.Principal, args json.RawMessage) (*Plan, json.RawMessage, error) {
 	if p.Servers == nil {
-		return p, nil
+		return p, args, nil
 	}
-	s, key, err := p.Servers.For(caller)
+	args, given, err := p.takeServer(args)
 	if err != nil {
-		return p, err
+		return p, args, err
 	}
+	s, key, err := p.Servers.For(caller, given)
+	if err != nil {
+		return p, args, err
+	}
+	return p.at(s, key), args, nil
+}
+
+// Again returns the plan with the server of an earlier call, by the text that identifies it; nil if the server is gone, or if the
+// claims of the caller, who may be nil, select another one now.
+func (p *Plan) Again(caller *auth.Principal, server string) *Plan {
+	if p.Servers == nil {
+		if server != "" {
+			return nil
+		}
+		return p
+	}
+	s := p.Servers.Again(caller, server)
+	if s == nil {
+		return nil
+	}
+	return p.at(s, server)
+}
+
+// at returns the plan with one of its servers.
+func (p *Plan) at(s *source.Source, key string) *Plan {
 	own := *p
 	own.Servers, own.Server, own.Source = nil, key, s
 	own.Base, own.Client, own.Credential = s.BaseURL(p.Operation), s.Document.Client, s.Document.Credentials.Choices[p.Operation]
@@ -37,13 +65,13 @@ func (p *Plan) For(caller *auth.Principal) (*Plan, error) {
 	for i, r := range p.Rates {
 		own.Rates[i] = r.At(key)
 	}
-	return &own, nil
+	return &own
 }
 
 // base returns the base URL that a plan has before a server is selected.
-func (t *draft) base(selects bool) *url.URL {
+func (t *draft) base() *url.URL {
 	base := t.source.BaseURL(t.operation)
-	if selects && base != nil {
+	if t.servers != nil && base != nil {
 		return unselected
 	}
 	return base

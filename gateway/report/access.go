@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func annotationsText(a catalog.Annotations) string {
 	return strings.Join(words, ", ")
 }
 
-// serversText lists the base URLs of a tool whose servers claims select among, with the claims and their values.
+// serversText lists the base URLs of a tool whose calls select among servers, with what selects each.
 func serversText(p *plan.Plan) string {
 	var texts []string
 	for _, view := range p.Servers.All() {
@@ -106,15 +107,19 @@ func serversText(p *plan.Plan) string {
 // maxServers is the most servers of a tool that are listed.
 const maxServers = 20
 
-// serversFrom returns the settings by which claims select servers.
+// serversFrom returns the settings by which claims and arguments select servers.
 func serversFrom(c *config.Config, entry string, api *config.API) string {
 	var keys []string
 	for _, selector := range api.ServerSelectors() {
 		key := c.Origin(entry + "." + selector.Key)
+		by := "claim"
+		if !selector.IsClaim() {
+			by = "argument"
+		}
 		if selector.Default != "" {
-			key += ", without the claim " + selector.Default
+			key += fmt.Sprintf(", without the %s %s", by, selector.Default)
 		} else {
-			key += ", no calls without the claim"
+			key += ", no calls without the " + by
 		}
 		keys = append(keys, key)
 	}

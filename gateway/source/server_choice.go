@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/x509"
 	"maps"
@@ -18,7 +19,7 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// serverChoice is one of the servers of an API whose calls are distributed by claims of their callers (ADR 0079). Nothing is
+// serverChoice is one of the servers of an API whose calls are distributed by claims or arguments (ADR 0079). Nothing is
 // shared between two of them: connections, breaker, queue, credentials with their tokens, cached responses.
 type serverChoice struct {
 	values  []string // that select it, one for each selector
@@ -29,7 +30,7 @@ type serverChoice struct {
 	group   string // of cached responses
 }
 
-// newServerChoices returns the servers that claims select among; none if all calls have the same server.
+// newServerChoices returns the servers that calls select among; none if all calls have the same server.
 func newServerChoices(deps *Deps, o authOptions, pem []byte, roots *x509.CertPool, label string) (all []*serverChoice, err error) {
 	selectors := o.api.ServerSelectors()
 	if len(selectors) == 0 {
@@ -67,7 +68,7 @@ func (c *serverChoice) isSame(other *serverChoice) bool {
 	return c.key == other.key && maps.Equal(c.option.Variables, other.option.Variables) && reflect.DeepEqual(c.option.BaseURL, other.option.BaseURL)
 }
 
-// combinations returns the values by which servers are selected, one for each selector. Those that callers without claims get are
+// combinations returns the values by which servers are selected, one for each selector. Those of calls that select nothing are
 // the first, if there are any.
 func combinations(selectors []config.ServerSelector) [][]string {
 	all := [][]string{nil}
@@ -163,14 +164,14 @@ func baseAt(op *openapi.Operation, server int) *url.URL {
 	return op.Bases[server]
 }
 
-// Servers are the servers that claims of callers select among.
+// Servers are the servers that calls select among, by claims of their callers or by arguments.
 type Servers struct {
 	selectors []config.ServerSelector
 	byKey     map[string]*Source
 	list      []*Source
 }
 
-// Servers returns the servers that claims of callers select among; nil if all calls have the same server. Each of them is the source
+// Servers returns the servers that calls select among; nil if all calls have the same server. Each of them is the source
 // as its calls see it: with its base URL, client, credentials and cache. It has the name that the source has now.
 func (s *Source) Servers() *Servers {
 	if s.Document == nil || len(s.Document.servers) == 0 {
@@ -190,22 +191,54 @@ func (s *Source) Servers() *Servers {
 	return all
 }
 
-// All returns the servers. Those of callers without claims, if there is a default, is the first.
+// All returns the servers. That of calls that select nothing, if there is one, is the first.
 func (s *Servers) All() []*Source { return s.list }
 
-// Selection returns the values of the claims that select a server, such as "tenant=acme".
+// Selection returns the values of the claims and variables that select a server, such as "tenant=acme".
 func (s *Servers) Selection(server *Source) string {
 	var texts []string
 	for i, by := range s.selectors {
-		texts = append(texts, by.Claim+"="+server.selected[i])
+		name := by.Claim
+		if !by.IsClaim() {
+			name, _ = by.Variable()
+		}
+		texts = append(texts, name+"="+server.selected[i])
 	}
 	return strings.Join(texts, " ")
 }
 
-// For returns the server for a caller, who may be nil, and the text that identifies it. The error is a [*credential.ServerError].
-func (s *Servers) For(caller *auth.Principal) (*Source, string, error) {
+// Arguments returns the variables that the arguments of an operation's calls select: those that make a difference to its base URL.
+func (s *Servers) Arguments(op *openapi.Operation) (all []config.ServerSelector) {
+	for i, by := range s.selectors {
+		if by.IsClaim() {
+			continue
+		}
+		bases := map[string]string{} // by the other values
+		for _, server := range s.list {
+			base := ""
+			if u := server.BaseURL(op); u != nil {
+				base = u.String()
+			}
+			others := serverKey(slices.Delete(slices.Clone(server.selected), i, i+1))
+			if first, ok := bases[others]; ok && first != base {
+				all = append(all, by)
+				break
+			}
+			bases[others] = base
+		}
+	}
+	return all
+}
+
+// For returns the server of a call, and the text that identifies it. caller may be nil. given has the values of the variables that
+// [Servers.Arguments] returns, each one that is allowed. The error is a [*credential.ServerError].
+func (s *Servers) For(caller *auth.Principal, given map[string]string) (*Source, string, error) {
 	values := make([]string, len(s.selectors))
 	for i, by := range s.selectors {
+		if name, _ := by.Variable(); !by.IsClaim() {
+			values[i] = cmp.Or(given[name], by.Default, by.Allow[0])
+			continue
+		}
 		switch claim := caller.Claim(by.Claim); {
 		case claim != nil:
 			text, ok := openapi.PlainText(claim)
@@ -221,4 +254,23 @@ func (s *Servers) For(caller *auth.Principal) (*Source, string, error) {
 	}
 	key := serverKey(values)
 	return s.byKey[key], key, nil
+}
+
+// Again returns the server of an earlier call by the text that identifies it; nil if it is gone, or if the claims of the caller, who
+// may be nil, select another one now.
+func (s *Servers) Again(caller *auth.Principal, key string) *Source {
+	server := s.byKey[key]
+	if server == nil {
+		return nil
+	}
+	given := map[string]string{}
+	for i, by := range s.selectors {
+		if name, ok := by.Variable(); ok && !by.IsClaim() {
+			given[name] = server.selected[i]
+		}
+	}
+	if same, _, err := s.For(caller, given); err != nil || same != server {
+		return nil
+	}
+	return server
 }

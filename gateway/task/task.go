@@ -213,7 +213,7 @@ func (s *Tasks) Open(ctx context.Context, inv call.Invocation, id string) (*Task
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
-	if p, err = p.For(inv.Caller.Principal); err != nil || p.Server != t.Payload.Server {
+	if p = p.Again(inv.Caller.Principal, t.Payload.Server); p == nil {
 		return nil, unknown // the caller has another tenant now
 	}
 	if t.handle = t.Payload.handle(p); t.handle == nil {

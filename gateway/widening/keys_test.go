@@ -129,7 +129,7 @@ apis:
     allow_refs: ["https://c.example.com"]
     allow_addresses: [10.0.0.0/8]
   - {spec: b.yaml, name: c, base_urls: {claim: tenant, allow: {acme: "https://acme.example.com"}, default: acme}}
-  - {spec: b.yaml, name: d, server_variables: {v: {claim: tenant, allow: [acme], default: acme}}}
+  - {spec: b.yaml, name: d, server_variables: {v: {claim: tenant, allow: [acme], default: acme}, u: {argument: true, allow: [acme]}}}
   - {spec: b.yaml, name: b, proxy: {url: "https://u@proxy.internal", password: secret, no_proxy: x.internal, resolve: proxy, ca_file: tls.crt}, spec_proxy: {url: "http://proxy.internal"}, allow_refs: ["https://d.example.com"]}
 discovery:
   - name: shop

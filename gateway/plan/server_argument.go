@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"drawbridge/gateway/source"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/text"
+)
+
+// serverArgument is an argument that selects the value of a server variable. It is no part of the request: the server is selected before
+// the other arguments are read.
+type serverArgument struct {
+	name, variable string
+	allow          []string
+	preset         string // the value of calls without the argument; "" if they are rejected
+}
+
+// newServerArguments returns the arguments of an operation that select its server. listed is the operation without them, whose arguments
+// keep their names.
+func newServerArguments(servers *source.Servers, op, listed *openapi.Operation) (all []serverArgument) {
+	if servers == nil {
+		return nil
+	}
+	taken := listed.Names()
+	for _, by := range servers.Arguments(op) {
+		variable, _ := by.Variable()
+		name := variable
+		for n := 1; taken[name]; n++ {
+			if name = "server_" + variable; n > 1 {
+				name = fmt.Sprintf("server_%s_%d", variable, n)
+			}
+		}
+		taken[name] = true
+		all = append(all, serverArgument{name: name, variable: variable, allow: by.Allow, preset: by.Default})
+	}
+	return all
+}
+
+// listed returns an operation as callers see it with the argument.
+func (a *serverArgument) listed(op *openapi.Operation) *openapi.Operation {
+	of := struct {
+		Type        string   `json:"type"`
+		Description string   `json:"description"`
+		Enum        []string `json:"enum"`
+		Default     string   `json:"default,omitempty"`
+	}{"string", "Selects the server of the service that the call goes to.", a.allow, a.preset}
+	schema, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // texts can always be written
+	}
+	return op.WithArgument(a.name, schema, a.preset == "")
+}
+
+// values lists the values for an error.
+func (a *serverArgument) values() string {
+	var quoted []string
+	for _, value := range a.allow {
+		quoted = append(quoted, strconv.Quote(value))
+	}
+	if len(quoted) == 1 {
+		return quoted[0]
+	}
+	return "one of " + text.List(quoted, maxListedValues)
+}
+
+// maxListedValues is the most values of an argument that an error lists.
+const maxListedValues = 20
+
+// takeServer removes the arguments that select the server, and returns the values of its variables. The error is an *[openapi.ArgumentError].
+func (p *Plan) takeServer(args json.RawMessage) (rest json.RawMessage, values map[string]string, err error) {
+	if len(p.serverArguments) == 0 {
+		return args, nil, nil
+	}
+	args = unwrapped(args)
+	values = map[string]string{}
+	var names []string
+	var faults []openapi.Fault
+	for _, a := range p.serverArguments {
+		given := jsonscan.Lookup(args, a.name)
+		value, ok := openapi.PlainText(given)
+		absent := given == nil || jsonscan.KindOf(given) == jsonscan.Null
+		switch {
+		case absent && a.preset != "":
+			value = a.preset
+		case absent:
+			faults = append(faults, openapi.Fault{Pointer: jsonscan.PointerTo(a.name), Message: "missing; it selects the server: expected " + a.values()})
+		case !ok || !slices.Contains(a.allow, value):
+			faults = append(faults, openapi.Fault{Pointer: jsonscan.PointerTo(a.name), Message: "expected " + a.values()})
+		}
+		values[a.variable], names = value, append(names, a.name)
+	}
+	if faults != nil {
+		return args, nil, &openapi.ArgumentError{Faults: faults}
+	}
+	return withoutMembers(args, names), values, nil
+}
