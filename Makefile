@@ -256,7 +256,7 @@ keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official Ty
 	test/authe2e/keycloak
 
 .PHONY: services-e2e
-services-e2e: ## calls of Node-RED, which has a login, and of Apache httpd with digests; installs both
+services-e2e: ## calls of Node-RED, which has a login, and of Apache httpd and lighttpd with digests; installs all three
 	test/services/run
 
 .PHONY: proxy-e2e

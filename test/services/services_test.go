@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"crypto/md5" //nolint:gosec // the algorithm of mod_auth_digest
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -202,14 +203,63 @@ DocumentRoot %[1]s/www
 	}
 	base := "http://" + address
 	start(t, base, apache, "-X", "-f", filepath.Join(dir, "httpd.conf"))
-	api := func(name, password string) string {
-		return fmt.Sprintf("  - {name: %s, spec: $SPEC, base_url: $BASE, credential: {type: digest, username: %s, password: %s}}\n", name, username, password)
-	}
-	g := gatewaytest.Start(t, fmt.Sprintf(document, "/stock"), "apis:\n"+api("good", password)+api("wrong", "another"), base)
+	g := newDigestGateway(t, base)
 	for range 3 {
 		call(t, g, "good_read", 1, `{\"done\":true}`)
 		call(t, g, "good_read", 20, `{\"done\":true}`)
 		time.Sleep(3 * time.Second) // nonces end by the clock of the service
 	}
 	call(t, g, "wrong_read", 3, "does not accept the gateway's credential")
+}
+
+// newDigestGateway starts a gateway in front of a service with digests, with the right password and with another.
+func newDigestGateway(t *testing.T, base string) *gateway.Gateway {
+	t.Helper()
+	api := func(name, password string) string {
+		return fmt.Sprintf("  - {name: %s, spec: $SPEC, base_url: $BASE, credential: {type: digest, username: %s, password: %s}}\n", name, username, password)
+	}
+	return gatewaytest.Start(t, fmt.Sprintf(document, "/stock"), "apis:\n"+api("good", password)+api("wrong", "another"), base)
+}
+
+// TestDigestSHA256: lighttpd asks for digests by SHA-256 alone, or for those and MD5, in this order.
+func TestDigestSHA256(t *testing.T) {
+	lighttpd := os.Getenv("SERVICES_LIGHTTPD")
+	if lighttpd == "" {
+		t.Skip("make services-e2e installs lighttpd")
+	}
+	for _, algorithm := range []string{"SHA-256", "SHA-256|MD5"} {
+		t.Run(algorithm, func(t *testing.T) {
+			dir := t.TempDir()
+			address, err := process.FreeAddress()
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, port, _ := strings.Cut(address, ":")
+			sum := sha256.Sum256([]byte(username + ":a realm:" + password))
+			conf := fmt.Sprintf(`server.modules = ("mod_auth", "mod_authn_file")
+server.document-root = "%[1]s/www"
+server.bind = "%[2]s"
+server.port = %[3]s
+server.errorlog = "%[1]s/error.log"
+mimetype.assign = ("" => "application/json")
+auth.backend = "htdigest"
+auth.backend.htdigest.userfile = "%[1]s/users"
+auth.require = ("/" => ("method" => "digest", "algorithm" => "%[4]s", "realm" => "a realm", "require" => "valid-user"))
+`, dir, host, port, algorithm)
+			if err := os.Mkdir(filepath.Join(dir, "www"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range map[string]string{"lighttpd.conf": conf, "users": username + ":a realm:" + hex.EncodeToString(sum[:]) + "\n", "www/stock": `{"done":true}`} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			base := "http://" + address
+			start(t, base, lighttpd, "-D", "-f", filepath.Join(dir, "lighttpd.conf"))
+			g := newDigestGateway(t, base)
+			call(t, g, "good_read", 1, `{\"done\":true}`)
+			call(t, g, "good_read", 20, `{\"done\":true}`)
+			call(t, g, "wrong_read", 3, "does not accept the gateway's credential")
+		})
+	}
 }
