@@ -31,7 +31,14 @@ type caller struct {
 	from   string // address; "" for one that is allowed
 	status int    // of each response, if the caller is nobody; 0 if it is somebody
 	scopes []string
+
+	revision string
 }
+
+// stateless is the first revision without sessions.
+const stateless = "2026-07-28"
+
+var revisions = []string{stateless, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // action is something that a caller does.
 type action struct {
@@ -40,9 +47,11 @@ type action struct {
 	scope                string // without it the response is 403; "" if every caller may
 	reaches              bool   // the service is called
 	code                 int    // of the response to a caller that may
+	earlier              int    // the same for revisions with sessions, where it differs
+	since                string // the first revision that has the method; "" for all
 }
 
-// TestCallerMatrix generates who may do what: kinds of callers and their credentials, by kinds of requests. The expected cell follows from
+// TestCallerMatrix generates who may do what: kinds of callers and their credentials, by kinds of requests, in each revision. The expected cell follows from
 // the scopes of the caller and the scope of the action alone, so that nothing is open by accident: nobody gets anything but a
 // refusal, and without the scope the answer is 403 and the service is not called.
 func TestCallerMatrix(t *testing.T) {
@@ -127,7 +136,7 @@ func TestCallerMatrix(t *testing.T) {
 		{name: "token in the query", header: func() http.Header { return http.Header{} }, query: "?access_token=x", status: 400},
 	}
 	actions := []action{
-		{name: "discover", method: "server/discover", code: 200},
+		{name: "discover", method: "server/discover", code: 200, since: stateless},
 		{name: "list", method: "tools/list", code: 200},
 		{name: "call", method: "tools/call", mcpName: "list", params: `"name":"list","arguments":{}`, scope: "mcp:tools", reaches: true, code: 200},
 		{name: "call with a scope", method: "tools/call", mcpName: "purge", params: `"name":"purge","arguments":{"id":"7"}`, scope: "orders:admin", reaches: true, code: 200},
@@ -140,55 +149,81 @@ func TestCallerMatrix(t *testing.T) {
 		{name: "prompts", method: "prompts/list", code: 200},
 		{name: "prompt", method: "prompts/get", mcpName: "open", params: `"name":"open"`, scope: "mcp:tools", code: 200},
 		{name: "prompt with a scope", method: "prompts/get", mcpName: "closed", params: `"name":"closed"`, scope: "orders:admin", code: 200},
-		{name: "task of nobody", method: "tasks/get", mcpName: "x", params: `"taskId":"x"`, code: 400},
+		{name: "task of nobody", method: "tasks/get", mcpName: "x", params: `"taskId":"x"`, code: 400, earlier: 200},
 	}
 	open, cells := 0, 0
-	for _, c := range callers {
-		for _, a := range actions {
-			code, reached, body := c.do(g.Handler(), a, service)
-			want, reaches := a.code, a.reaches
-			switch {
-			case c.status != 0:
-				want, reaches = c.status, false
-			case a.scope != "" && !slices.Contains(c.scopes, a.scope):
-				want, reaches = http.StatusForbidden, false
-			}
-			if cells++; code != want || reached != reaches {
-				t.Errorf("%s × %s = %d, service called: %t; want %d, %t: %.300s", c.name, a.name, code, reached, want, reaches, body)
-			}
-			if code < 400 && want >= 400 || reached && !reaches {
-				open++
-			}
-			if c.status != 0 || a.scope != "" || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" {
-				continue
-			}
-			// What lists and searches show is the scope's, too, where tools are hidden.
-			_, _, body = c.do(hiding.Handler(), a, service)
-			shown := strings.Contains(body, `"purge"`) || strings.Contains(body, `\"purge\"`) || strings.Contains(body, "purge(")
-			if may := slices.Contains(c.scopes, "orders:admin"); a.name == "list" && shown != may || shown && !may && a.name != "describe" {
-				open++
-				t.Errorf("%s × %s where tools are hidden: purge is shown: %t: %.300s", c.name, a.name, shown, body)
+	for _, revision := range revisions {
+		for _, c := range callers {
+			c.revision = revision
+			for _, a := range actions {
+				if revision < a.since {
+					continue
+				}
+				code, reached, body := c.do(g.Handler(), a, service)
+				want, reaches := a.code, a.reaches
+				if revision != stateless && a.earlier != 0 {
+					want = a.earlier
+				}
+				switch {
+				case c.status != 0:
+					want, reaches = c.status, false
+				case a.scope != "" && !slices.Contains(c.scopes, a.scope):
+					want, reaches = http.StatusForbidden, false
+				}
+				if cells++; code != want || reached != reaches {
+					t.Errorf("%s: %s × %s = %d, service called: %t; want %d, %t: %.300s", revision, c.name, a.name, code, reached, want, reaches, body)
+				}
+				if code < 400 && want >= 400 || reached && !reaches {
+					open++
+				}
+				if c.status != 0 || a.scope != "" || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" {
+					continue
+				}
+				// What lists and searches show is the scope's, too, where tools are hidden.
+				_, _, body = c.do(hiding.Handler(), a, service)
+				shown := strings.Contains(body, `"purge"`) || strings.Contains(body, `\"purge\"`) || strings.Contains(body, "purge(")
+				if may := slices.Contains(c.scopes, "orders:admin"); a.name == "list" && shown != may || shown && !may && a.name != "describe" {
+					open++
+					t.Errorf("%s: %s × %s where tools are hidden: purge is shown: %t: %.300s", revision, c.name, a.name, shown, body)
+				}
 			}
 		}
 	}
 	t.Logf("%d cells, %d open by accident", cells, open)
 }
 
-// do sends the request of an action, and reports whether the service was called.
+// do sends the request of an action, and reports whether the service was called. In a revision with sessions the caller begins one first; a
+// caller that may not sends the request without it.
 func (c *caller) do(h http.Handler, a action, service *gatewaytest.RecordingService) (code int, reached bool, body string) {
-	const revision = "2026-07-28"
+	params, session := "", ""
+	if c.revision == stateless {
+		params = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + stateless + `","io.modelcontextprotocol/clientCapabilities":{}}`
+		if a.params != "" {
+			params += ","
+		}
+	} else {
+		began := c.send(h, "initialize", "", "", fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"c","version":"1"}`, c.revision))
+		session = began.Header().Get("Mcp-Session-Id")
+	}
+	w := c.send(h, a.method, a.mcpName, session, params+a.params)
+	return w.Code, len(service.Taken()) > 0, w.Body.String()
+}
+
+func (c *caller) send(h http.Handler, method, mcpName, session, params string) *httptest.ResponseRecorder {
 	header := c.header()
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": revision,
-		"Mcp-Method": a.method, "Mcp-Name": a.mcpName} {
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": c.revision,
+		"Mcp-Session-Id": session} {
 		if value != "" {
 			header.Set(name, value)
 		}
 	}
-	params := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + revision + `","io.modelcontextprotocol/clientCapabilities":{}}`
-	if a.params != "" {
-		params += "," + a.params
+	if c.revision == stateless {
+		header.Set("Mcp-Method", method)
+		if mcpName != "" {
+			header.Set("Mcp-Name", mcpName)
+		}
 	}
-	r := httptest.NewRequest(http.MethodPost, gatewaytest.ResourceURL+c.query, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, a.method, params)))
+	r := httptest.NewRequest(http.MethodPost, gatewaytest.ResourceURL+c.query, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params)))
 	r.Header = header
 	r.RemoteAddr = "198.51.100.1:1"
 	if c.from != "" {
@@ -196,7 +231,7 @@ func (c *caller) do(h http.Handler, a action, service *gatewaytest.RecordingServ
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Code, len(service.Taken()) > 0, w.Body.String()
+	return w
 }
 
 // prover makes proofs of possession (RFC 9449) with one key.
