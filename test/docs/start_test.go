@@ -106,3 +106,24 @@ func TestIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifiedClients: the table of README.md has the versions that the tests install.
+func TestVerifiedClients(t *testing.T) {
+	pins := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s*"?(@modelcontextprotocol/\w+|github\.com/modelcontextprotocol/go-sdk)"?:? "?v?([^",\s]+)`).FindAllStringSubmatch(
+		read(t, "test/authe2e/package.json")+read(t, "test/conformance/package.json")+read(t, "go.mod"), -1) {
+		pins[m[1]] = m[2]
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+)==(\S+)`).FindAllStringSubmatch(read(t, "test/vendors/requirements.txt"), -1) {
+		pins[m[1]] = m[2]
+	}
+	rows := regexp.MustCompile("(?m)^\\| [^|]*\\(`([^`]+)`\\) \\| (\\S+) \\|").FindAllStringSubmatch(read(t, "README.md"), -1)
+	for _, row := range rows {
+		if pins[row[1]] != row[2] {
+			t.Errorf("README.md has %s %s; the tests install %q", row[1], row[2], pins[row[1]])
+		}
+	}
+	if len(rows) < 9 {
+		t.Errorf("%d clients", len(rows))
+	}
+}
