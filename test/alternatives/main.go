@@ -16,16 +16,21 @@ import (
 
 func main() {
 	gateway := flag.String("gateway", "bin/drawbridge", "the gateway")
-	python := flag.String("python", "", "an interpreter that has FastMCP")
+	python := flag.String("python", "", "a folder with a virtual environment for each server in Python: fastmcp, awslabs, proxy")
+	npm := flag.String("npm", "", "a folder with the packages of package.json")
 	server := flag.String("server", "test/alternatives/server.py", "the program that serves with FastMCP")
 	corpus := flag.String("corpus", "", "a directory of OpenAPI documents")
 	rounds := flag.Int("rounds", 3, "how often each figure is measured")
 	duration := flag.Duration("duration", 10*time.Second, "how long calls are sent in each round")
-	only := flag.String("only", "documents,start,calls", "what is measured")
+	only := flag.String("only", "documents,requests,start,calls", "what is measured")
+	cases := flag.String("cases", "test/alternatives/testdata/requests/*.txtar", "the cases of requests")
+	documents := flag.Int("documents", 20, "how many documents of the corpus are listed, the first by name")
 	flag.Parse()
 	m := measurement{
+		cases:    *cases,
+		first:    *documents,
 		only:     strings.Split(*only, ","),
-		programs: []program{drawbridge(*gateway), fastMCP(*python, *server)},
+		programs: append([]program{drawbridge(*gateway), fastMCP(filepath.Join(*python, "fastmcp/bin/python"), *server)}, peers(*python, *npm)...),
 		rounds:   *rounds, duration: *duration,
 	}
 	if err := m.run(context.Background(), *corpus); err != nil {
@@ -35,6 +40,8 @@ func main() {
 }
 
 type measurement struct {
+	cases    string // a pattern of files
+	first    int    // documents that are listed
 	only     []string
 	programs []program
 	rounds   int
@@ -51,10 +58,16 @@ func (m measurement) run(ctx context.Context, corpus string) error {
 		fmt.Printf("%s: %s\n", p.name, version)
 	}
 	if slices.Contains(m.only, "documents") {
-		if err := m.documents(ctx, corpus); err != nil {
+		if err := m.lists(ctx, corpus); err != nil {
 			return err
 		}
 	}
+	if slices.Contains(m.only, "requests") {
+		if err := m.requests(ctx); err != nil {
+			return err
+		}
+	}
+	m.programs = slices.DeleteFunc(m.programs, func(p program) bool { return p.serve == nil })
 	if slices.Contains(m.only, "start") {
 		for _, document := range append([]string{""}, m.large(corpus)...) {
 			if err := m.start(ctx, document); err != nil {
@@ -75,43 +88,6 @@ func load() string {
 		return "unknown"
 	}
 	return strings.Fields(string(text))[0]
-}
-
-// documents prints how many tools each program makes of each document of the corpus.
-func (m measurement) documents(ctx context.Context, corpus string) error {
-	var all []string
-	for _, pattern := range []string{"*", "big/*"} {
-		found, err := filepath.Glob(filepath.Join(corpus, pattern))
-		if err != nil {
-			return err
-		}
-		all = append(all, found...)
-	}
-	all = slices.DeleteFunc(all, func(file string) bool {
-		info, err := os.Stat(file)
-		return err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".md")
-	})
-	loaded, tools := make([]int, len(m.programs)), make([]int, len(m.programs))
-	for _, document := range all {
-		fmt.Printf("%-45s", filepath.Base(document))
-		for i, p := range m.programs {
-			n, err := p.count(ctx, document)
-			if err != nil {
-				fmt.Printf("  %s: %.120s", p.name, strings.Join(strings.Fields(err.Error()), " "))
-				continue
-			}
-			fmt.Printf("  %s: %d tools", p.name, n)
-			if n > 0 {
-				loaded[i]++
-			}
-			tools[i] += n
-		}
-		fmt.Println()
-	}
-	for i, p := range m.programs {
-		fmt.Printf("%s: %d of %d documents give tools, %d tools\n", p.name, loaded[i], len(all), tools[i])
-	}
-	return nil
 }
 
 // large returns the two largest documents of the corpus, if it has them.
