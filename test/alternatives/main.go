@@ -25,6 +25,7 @@ func main() {
 	only := flag.String("only", "documents,requests,start,calls", "what is measured")
 	cases := flag.String("cases", "test/alternatives/testdata/requests/*.txtar", "the cases of requests")
 	documents := flag.Int("documents", 20, "how many documents of the corpus are listed, the first by name")
+	programs := flag.String("programs", "", "the names of the programs that are compared; empty for all")
 	flag.Parse()
 	m := measurement{
 		cases:    *cases,
@@ -32,6 +33,9 @@ func main() {
 		only:     strings.Split(*only, ","),
 		programs: append([]program{drawbridge(*gateway), fastMCP(filepath.Join(*python, "fastmcp/bin/python"), *server)}, peers(*python, *npm)...),
 		rounds:   *rounds, duration: *duration,
+	}
+	if *programs != "" {
+		m.programs = slices.DeleteFunc(m.programs, func(p program) bool { return !slices.Contains(strings.Split(*programs, ","), p.name) })
 	}
 	if err := m.run(context.Background(), *corpus); err != nil {
 		fmt.Fprintln(os.Stderr, err)

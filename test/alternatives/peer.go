@@ -38,7 +38,11 @@ func openAPIProxy(environment string) program {
 		version: pinned(environment, "mcp-openapi-proxy"),
 		stdio: func(_ context.Context, _, document, service string) (*exec.Cmd, error) {
 			c := exec.Command(filepath.Join(environment, "bin/mcp-openapi-proxy"))
-			c.Env = append(os.Environ(), "OPENAPI_SPEC_URL=file://"+document, "SERVER_URL_OVERRIDE="+service)
+			format := "yaml"
+			if filepath.Ext(document) == ".json" {
+				format = "json"
+			}
+			c.Env = append(os.Environ(), "OPENAPI_SPEC_URL=file://"+document, "OPENAPI_SPEC_FORMAT="+format, "SERVER_URL_OVERRIDE="+service)
 			return c, nil
 		},
 	}
