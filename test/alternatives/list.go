@@ -123,7 +123,10 @@ func (m measurement) lists(ctx context.Context, corpus string) error {
 		info, err := os.Stat(file)
 		return err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".md")
 	})
-	all = all[:min(len(all), m.first)]
+	if len(all) < m.first {
+		return fmt.Errorf("%s has %d documents, and %d are compared: -documents", corpus, len(all), m.first)
+	}
+	all = all[:m.first]
 	type total struct{ documents, tools, valid, tokens int }
 	totals, shared := make([]total, len(m.programs)), make([]total, len(m.programs))
 	common := 0

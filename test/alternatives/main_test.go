@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,6 +20,44 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSpread(t *testing.T) {
 	if got := spread([]float64{3, 1, 2.4}, "%.0f"); got != "2 (1 to 3)" {
 		t.Errorf("the spread is %q", got)
+	}
+}
+
+// TestChoose: a program or a step that does not exist is an error, and not a shorter comparison.
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		only, names string
+		programs    int // 0 for an error
+	}{
+		{"documents,calls", "", 2},
+		{"documents", "FastMCP", 1},
+		{"documents", "fastmcp", 0},
+		{"documents", "FastMCP,", 0},
+		{"document", "", 0},
+		{"", "", 0},
+	} {
+		m := measurement{only: strings.Split(c.only, ","), programs: []program{{name: "drawbridge"}, {name: "FastMCP"}}}
+		if err := m.choose(c.names); (err != nil) != (c.programs == 0) || err == nil && len(m.programs) != c.programs {
+			t.Errorf("-only %q -programs %q: %d programs, %v", c.only, c.names, len(m.programs), err)
+		}
+	}
+}
+
+// TestCheck: nothing is measured of a program that can't be started, and the error names all of them.
+func TestCheck(t *testing.T) {
+	missing := func(name string) program {
+		return program{name: name, version: output("drawbridge-does-not-exist")}
+	}
+	broken := program{
+		name:    "broken",
+		version: func(context.Context) (string, error) { return "1", nil },
+		stdio: func(context.Context, string, string, string) (*exec.Cmd, error) {
+			return exec.Command("false"), nil
+		},
+	}
+	err := measurement{programs: []program{missing("absent"), broken}, only: steps}.run(t.Context(), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "absent: its version") || !strings.Contains(err.Error(), "broken: a document with one operation") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

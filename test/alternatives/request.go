@@ -182,8 +182,11 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // requests prints for each case and program whether the request was right, and if not, what was sent.
 func (m measurement) requests(ctx context.Context) error {
 	files, err := filepath.Glob(m.cases)
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no cases in %s: %w", m.cases, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.cases, err)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("-cases: no file matches %s", m.cases)
 	}
 	right := make([]int, len(m.programs))
 	for _, file := range files {
