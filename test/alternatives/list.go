@@ -34,6 +34,9 @@ func open(ctx context.Context, p program, document, service string) (s *session,
 	defer cancel()
 	started := &session{}
 	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("not within %v: %w", patience, err)
+		}
 		if err != nil {
 			started.close()
 		}
