@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
+# alternatives, conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -358,7 +358,7 @@ start-guide: ## do the Start guide by its own commands in a fresh clone, and pri
 	test/stopwatch/run
 
 .PHONY: alternatives
-alternatives: build ## the gateway and FastMCP, by the same documents, service and client (needs python3; ALTERNATIVES_FLAGS='-rounds 5')
+alternatives: build ## the gateway and five other servers, by the same documents, calls, service and client (needs python3 and npm; ALTERNATIVES_FLAGS='-only requests')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/alternatives/run $(ALTERNATIVES_FLAGS)
 
 .PHONY: tty

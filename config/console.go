@@ -30,7 +30,7 @@ func (ConsoleRole) values() []string { return []string{"view", "operate"} }
 
 // ConsoleToken is a token that signs in to the console.
 type ConsoleToken struct {
-	// The name of who signs in, as the audit log and the log have it.
+	// The name of the operator in the audit log and the log.
 	Name string `yaml:"name" required:"true" access:"joint: console"`
 	// The token, at least 16 characters.
 	Token Secret `yaml:"token" required:"true" access:"none: secrets and keys are rotated" is:"token" length:"16.."`

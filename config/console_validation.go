@@ -14,7 +14,7 @@ func (con *Console) validate(c cursor) {
 		if at := join(key, "name"); c.ok(at) {
 			switch first, taken := names[t.Name]; {
 			case taken && first == "":
-				c.errorf(at, "is the name of who signs in with admin.token; choose another")
+				c.errorf(at, "is the name of the operator who signs in with admin.token; choose another")
 			case taken:
 				c.errorf(at, "is the name of %s too", first)
 			case len(t.Name) > 100 || strings.ContainsFunc(t.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):

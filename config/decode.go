@@ -293,7 +293,7 @@ func (l *loader) standIn(v reflect.Value, key string, f field, e expansion) {
 // exposed warns of a secret that others may read (E8).
 func (l *loader) exposed(key string, e expansion) {
 	if e.literal {
-		l.warnf(key, "the secret stands in the file in clear; use ${NAME} or ${file:PATH}")
+		l.warnf(key, "the secret is in plain text; use ${NAME} or ${file:PATH}")
 	}
 	for _, path := range e.open {
 		l.warnf(key, "the secret file %q can be read by every user of the machine", path)

@@ -3,7 +3,7 @@
 // only valid values: a [URL] is absolute, a [Duration] is within its bounds, a [Selectors] is compiled.
 //
 // A file is read in one pass over YAML nodes into [Config] and the types of its sections, whose field tags and comments are
-// also the source of docs/config.schema.json and of the reference table in docs/configuration.md. Every problem of a file
+// also the source of docs/config.schema.json and of the reference in docs/configuration. Every problem of a file
 // is reported at once, each at its line and column; see [Problem].
 //
 // A key is decided in the file of its section: config.go has the root, server.go, api.go, settings.go (rules[].set), limits.go and others

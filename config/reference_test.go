@@ -3,11 +3,9 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"go/ast"
 	goparser "go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,6 +22,7 @@ import (
 const (
 	schemaFile = "../docs/config.schema.json"
 	manualFile = "../docs/configuration.md"
+	pagesDir   = "../docs/configuration" // a page for each key of the root
 	valuesFile = "../deploy/helm/drawbridge/values.schema.json"
 )
 
@@ -76,22 +75,6 @@ func TestValuesSchema(t *testing.T) {
 		lines = append(lines, "\n    "+string(line[1:len(line)-1]))
 	}
 	compareFile(t, valuesFile, []byte(string(written)+begin+strings.Join(lines, ",")+"\n  }\n}\n"))
-}
-
-// TestReference holds the reference in docs/configuration.md against the types.
-func TestReference(t *testing.T) {
-	manual, err := os.ReadFile(manualFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "<!-- reference: written by go test ./config -update -->\n", "<!-- end of reference -->"
-	before, rest, ok1 := bytes.Cut(manual, []byte(begin))
-	_, after, ok2 := bytes.Cut(rest, []byte(end))
-	if !ok1 || !ok2 {
-		t.Fatalf("%s has no place for the reference", manualFile)
-	}
-	want := slices.Concat(before, []byte(begin), []byte(newReference(t).markdown()), []byte(end), after)
-	compareFile(t, manualFile, want)
 }
 
 func compareFile(t *testing.T, path string, want []byte) {
@@ -437,145 +420,4 @@ func schemasOf(s short) (forms []object) {
 		forms = append(forms, schemaOf(reflect.TypeOf(s.value).Elem(), field{}))
 	}
 	return forms
-}
-
-func inCode(keys []string) (out []string) {
-	for _, key := range keys {
-		out = append(out, "`"+key+"`")
-	}
-	return out
-}
-
-// markdown returns a table for each struct type.
-func (r *reference) markdown() string {
-	var b strings.Builder
-	paths := map[reflect.Type]string{reflect.TypeFor[Config](): "the root"}
-	for _, t := range structs() {
-		where := paths[t]
-		heading := "`" + where + "`"
-		if where == "the root" {
-			where, heading = "", "The root"
-		}
-		if t == reflect.TypeFor[Selector]() {
-			heading = "A selector"
-		}
-		if t == reflect.TypeFor[APIDefaults]() {
-			fmt.Fprintf(&b, "\n### %s\n\nThe keys of `apis[]`, except %s.\n", heading, strings.Join(inCode(slices.Sorted(maps.Keys(notShared))), ", "))
-			continue
-		}
-		fmt.Fprintf(&b, "\n### %s\n\n| key | type | default | description |\n|---|---|---|---|\n", heading)
-		for _, f := range fieldsOf(t) {
-			sf := t.Field(f.index)
-			child := join(where, f.name)
-			ft := sf.Type
-			for ft.Kind() == reflect.Pointer || ft.Kind() == reflect.Slice || ft.Kind() == reflect.Map {
-				switch ft.Kind() {
-				case reflect.Slice:
-					child += "[]"
-				case reflect.Map:
-					child += ".NAME"
-				}
-				ft = ft.Elem()
-			}
-			if _, known := paths[ft]; !known {
-				paths[ft] = child
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s%s |\n", f.name, valueWords(sf.Type, f), defaultWords(sf, f),
-				strings.ReplaceAll(r.fields[t.Name()+"."+sf.Name], "|", `\|`), restartWords(sf))
-		}
-	}
-	b.WriteByte('\n')
-	return b.String()
-}
-
-// restartWords marks a key that is read only when a process starts.
-func restartWords(sf reflect.StructField) string {
-	if reloadEffect(sf.Tag.Get("reload")) == reloadRestart {
-		return " **Restart.**"
-	}
-	return ""
-}
-
-func defaultWords(sf reflect.StructField, f field) string {
-	switch {
-	case f.needed:
-		return "required"
-	case f.hasPreset:
-		return "`" + f.preset + "`"
-	}
-	return sf.Tag.Get("absent")
-}
-
-func valueWords(t reflect.Type, f field) string {
-	if e, ok := reflect.Zero(t).Interface().(enum); ok {
-		return "`" + strings.Join(e.values(), "`, `") + "`"
-	}
-	bounds := ""
-	if f.low != "" {
-		bounds = fmt.Sprintf(" %s–%s", f.low, f.high)
-	}
-	switch t {
-	case reflect.TypeFor[Secret]():
-		return "secret"
-	case reflect.TypeFor[Address]():
-		return "host:port"
-	case reflect.TypeFor[File]():
-		return "path"
-	case reflect.TypeFor[ByteSize]():
-		return "size" + bounds
-	case reflect.TypeFor[TokenCount]():
-		return "tokens" + bounds
-	case reflect.TypeFor[Duration]():
-		return "duration" + bounds
-	}
-	if _, ok := reflect.Zero(t).Interface().(single); ok {
-		return strings.TrimPrefix(expected(t), "a ")
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return valueWords(t.Elem(), f)
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Int:
-		return "integer" + bounds
-	case reflect.Slice:
-		of := valueWords(t.Elem(), f)
-		switch t.Elem() {
-		case reflect.TypeFor[Secret]():
-			of = "secrets"
-		case reflect.TypeFor[string](), reflect.TypeFor[Field]():
-			of = "strings"
-		case reflect.TypeFor[URL](), reflect.TypeFor[Origin](), reflect.TypeFor[CallerOrigin]():
-			of = "URLs"
-		case reflect.TypeFor[Network]():
-			of = "networks"
-		case reflect.TypeFor[File]():
-			of = "paths"
-		case reflect.TypeFor[Location]():
-			of = "URLs or paths"
-		case reflect.TypeFor[Pointer]():
-			of = "JSON Pointers"
-		case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter](), reflect.TypeFor[Icon]():
-			of = "strings or mappings"
-		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
-		default:
-			of = "mappings"
-		}
-		return "list of " + of
-	case reflect.Map:
-		switch t.Elem().Kind() {
-		case reflect.Struct:
-			return "mapping"
-		case reflect.Slice:
-			return "mapping of lists of strings"
-		case reflect.Pointer:
-			if t.Elem() == reflect.TypeFor[*RequestValue]() {
-				return "mapping of strings or mappings"
-			}
-			return "mapping of mappings"
-		}
-		return "mapping of strings"
-	default:
-		return strings.TrimPrefix(expected(t), "a ") + bounds
-	}
 }

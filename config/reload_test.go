@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -57,22 +58,28 @@ func restartKeys() (keys []string) {
 // TestRestartIsDocumented holds the marks of the manual and the digest of the chart, which exchanges pods, against the tags.
 func TestRestartIsDocumented(t *testing.T) {
 	want := restartKeys()
-	manual, err := os.ReadFile(manualFile)
+	pages, err := filepath.Glob(pagesDir + "/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var documented []string
-	section := ""
-	for line := range strings.Lines(string(manual)) {
-		if heading, ok := strings.CutPrefix(line, "### "); ok {
-			section = strings.TrimPrefix(strings.Trim(heading, "`\n"), "The root")
+	for _, page := range append(pages, manualFile) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if m := regexp.MustCompile("^\\| `(\\w+)` .*\\*\\*Restart\\.\\*\\* \\|$").FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			documented = append(documented, join(section, m[1]))
+		section := ""
+		for line := range strings.Lines(string(text)) {
+			if heading, ok := strings.CutPrefix(line, "## "); ok && page != manualFile {
+				section = strings.Trim(heading, "`\n")
+			}
+			if m := regexp.MustCompile("^\\| \\[?`(\\w+)`.*\\*\\*Restart\\.\\*\\* \\|$").FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				documented = append(documented, join(section, m[1]))
+			}
 		}
 	}
 	if slices.Sort(documented); !slices.Equal(documented, want) {
-		t.Errorf("%s: marked are %q, the tags are those of %q", manualFile, documented, want)
+		t.Errorf("%s and its pages: marked are %q, the tags are those of %q", manualFile, documented, want)
 	}
 
 	const chart = "../deploy/helm/drawbridge/templates/_helpers.tpl"

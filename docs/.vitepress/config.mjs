@@ -1,6 +1,6 @@
 // The documentation site: docs/.vitepress/build copies the pages of the repository, and VitePress renders them here.
 import { defineConfig } from "vitepress";
-import { linkedFiles, repositoryLinks } from "./links.mjs";
+import { anchorOf, linkedFiles, repositoryLinks } from "./links.mjs";
 import { copyMarkdown, writeIndex } from "./markdown.mjs";
 import { sidebar, topics } from "./navigation.mjs";
 import { copyFiles } from "./files.mjs";
@@ -19,6 +19,7 @@ export default defineConfig({
   metaChunk: true,
   markdown: {
     html: false, // `<name>` in a text is text
+    anchor: { slugify: anchorOf },
     config: (md) => {
       repositoryLinks(md, { base, source: process.env.DOCS_SOURCE });
       for (const rule of ["text", "code_inline"]) { // so is `{{name}}`
@@ -31,7 +32,16 @@ export default defineConfig({
     nav: topics,
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          searchOptions: { // a key leads to its description, before pages that mention it and those for contributors
+            boostDocument: (id) => (id.includes("/docs/configuration/") ? 4 : id.includes("/docs/contributing/") ? 0.5 : 1),
+          },
+        },
+      },
+    },
     externalLinkIcon: false,
   },
   vite: { build: { chunkSizeWarningLimit: 2000 } }, // the index of the search

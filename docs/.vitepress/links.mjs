@@ -24,6 +24,9 @@ export function repositoryLinks(md, options) {
   });
 }
 
+/** The name of a heading in links, as in the repository: lower case, blanks as hyphens, without signs. */
+export const anchorOf = (heading) => heading.trim().toLowerCase().replaceAll(" ", "-").replaceAll(/[^\p{L}\p{N}_-]/gu, "");
+
 /** Rewrites the target of a link; false if it leads nowhere on the site. */
 function resolve(token, page, { base, source }) {
   const [target, ...anchor] = token.attrGet("href").split("#");

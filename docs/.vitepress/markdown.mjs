@@ -18,6 +18,6 @@ export function copyMarkdown(pages, target) {
 /** Writes llms.txt (https://llmstxt.org): the index of the pages for users, with links to their Markdown. */
 export function writeIndex(title, description, base, target) {
   const sections = users.map(({ text, items }) =>
-    [`## ${text}`, "", ...items.map(({ text, link, about }) => `- [${text}](${posix.join(base, markdownOf(link))})${about ? `: ${about}` : ""}`)].join("\n"));
+    [`## ${text}`, "", ...items.flatMap((item) => [item, ...item.items ?? []]).map(({ text, link, about }) => `- [${text}](${posix.join(base, markdownOf(link))})${about ? `: ${about}` : ""}`)].join("\n"));
   writeFileSync(join(target, "llms.txt"), [`# ${title}`, `> ${description}`, ...sections].join("\n\n") + "\n");
 }

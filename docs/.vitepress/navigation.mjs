@@ -9,12 +9,20 @@ function entries(index, text) {
   return [...text.matchAll(entry)].map(([, text, path, about]) => ({ text, link: "/" + pageOf(posix.join(posix.dirname(index), path)), about }));
 }
 
+/** The pages of the keys of the root of a configuration, in the order of the index that docs/configuration.md ends with. */
+function withKeys(item) {
+  if (item.link !== "/docs/configuration.md") return item;
+  const items = [...read("docs/configuration.md").matchAll(/^\| \[`(\w+)`\]\((configuration\/\w+\.md)\) \|.*\| (.+?)(?: \*\*Restart\.\*\*)? \|$/gm)]
+    .map(([, text, path, about]) => ({ text, link: `/docs/${path}`, about }));
+  return { ...item, collapsed: true, items };
+}
+
 const read = (page) => readFileSync(inPages(pageOf(page)), "utf8");
 
 /** The pages that an index lists under each of its second-level headings. */
 function parts(index) {
   const [, ...sections] = read(index).split(/^## /m);
-  return sections.map((section) => ({ text: section.slice(0, section.indexOf("\n")), items: entries(index, section) }));
+  return sections.map((section) => ({ text: section.slice(0, section.indexOf("\n")), items: entries(index, section).map(withKeys) }));
 }
 
 /** The decision records, by their titles. */

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -16,47 +17,88 @@ import (
 
 func main() {
 	gateway := flag.String("gateway", "bin/drawbridge", "the gateway")
-	python := flag.String("python", "", "an interpreter that has FastMCP")
+	python := flag.String("python", "", "a folder with a virtual environment for each server in Python: fastmcp, awslabs, proxy")
+	npm := flag.String("npm", "", "a folder with the packages of package.json")
 	server := flag.String("server", "test/alternatives/server.py", "the program that serves with FastMCP")
 	corpus := flag.String("corpus", "", "a directory of OpenAPI documents")
 	rounds := flag.Int("rounds", 3, "how often each figure is measured")
 	duration := flag.Duration("duration", 10*time.Second, "how long calls are sent in each round")
-	only := flag.String("only", "documents,start,calls", "what is measured")
+	only := flag.String("only", strings.Join(steps, ","), "what is measured")
+	cases := flag.String("cases", "test/alternatives/testdata/requests/*.txtar", "the cases of requests")
+	documents := flag.Int("documents", 20, "how many documents of the corpus are listed, the first by name")
+	programs := flag.String("programs", "", "the names of the programs that are compared; empty for all")
 	flag.Parse()
 	m := measurement{
+		cases:    *cases,
+		first:    *documents,
 		only:     strings.Split(*only, ","),
-		programs: []program{drawbridge(*gateway), fastMCP(*python, *server)},
+		programs: append([]program{drawbridge(*gateway), fastMCP(filepath.Join(*python, "fastmcp/bin/python"), *server)}, peers(*python, *npm)...),
 		rounds:   *rounds, duration: *duration,
 	}
-	if err := m.run(context.Background(), *corpus); err != nil {
+	err := m.choose(*programs)
+	if err == nil {
+		err = m.run(context.Background(), *corpus)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 type measurement struct {
+	cases    string // a pattern of files
+	first    int    // documents that are listed
 	only     []string
 	programs []program
 	rounds   int
 	duration time.Duration
 }
 
+// steps are the values of -only.
+var steps = []string{"documents", "requests", "start", "calls"}
+
+// choose keeps the programs that are named, or all for "". A name that means nothing is an error, as is such a step.
+func (m *measurement) choose(names string) error {
+	for _, step := range m.only {
+		if !slices.Contains(steps, step) {
+			return fmt.Errorf("-only: %q is none of %s", step, strings.Join(steps, ", "))
+		}
+	}
+	if names == "" {
+		return nil
+	}
+	var all []string
+	for _, p := range m.programs {
+		all = append(all, p.name)
+	}
+	chosen := strings.Split(names, ",")
+	for _, name := range chosen {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("-programs: %q is none of %s", name, strings.Join(all, ", "))
+		}
+	}
+	m.programs = slices.DeleteFunc(m.programs, func(p program) bool { return !slices.Contains(chosen, p.name) })
+	return nil
+}
+
 func (m measurement) run(ctx context.Context, corpus string) error {
 	fmt.Printf("%s, %d processors, load %s, %d rounds\n", runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), load(), m.rounds)
-	for _, p := range m.programs {
-		version, err := p.version(ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
-		}
-		fmt.Printf("%s: %s\n", p.name, version)
+	if err := m.check(ctx); err != nil {
+		return err
 	}
 	if slices.Contains(m.only, "documents") {
-		if err := m.documents(ctx, corpus); err != nil {
+		if err := m.lists(ctx, corpus); err != nil {
 			return err
 		}
 	}
+	if slices.Contains(m.only, "requests") {
+		if err := m.requests(ctx); err != nil {
+			return err
+		}
+	}
+	m.programs = slices.DeleteFunc(m.programs, func(p program) bool { return p.serve == nil })
 	if slices.Contains(m.only, "start") {
-		for _, document := range append([]string{""}, m.large(corpus)...) {
+		for _, document := range []string{"", filepath.Join(corpus, "big/stripe.json"), filepath.Join(corpus, "big/github.json")} {
 			if err := m.start(ctx, document); err != nil {
 				return err
 			}
@@ -68,6 +110,36 @@ func (m measurement) run(ctx context.Context, corpus string) error {
 	return nil
 }
 
+// check prints the version of each program and lists the tool of oneOperation. A program that can't is not installed as it should be: its
+// figures would say nothing about it, so nothing is measured.
+func (m measurement) check(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "alternatives")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	document := filepath.Join(dir, "openapi.json")
+	if err := os.WriteFile(document, []byte(oneOperation), 0o600); err != nil {
+		return err
+	}
+	var faults []error
+	for _, p := range m.programs {
+		version, err := p.version(ctx)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: its version: %w", p.name, err))
+			continue
+		}
+		fmt.Printf("%s: %s\n", p.name, version)
+		s, err := open(ctx, p, document, "http://127.0.0.1:9")
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: a document with one operation gives no tool: %w", p.name, err))
+			continue
+		}
+		s.close()
+	}
+	return errors.Join(faults...)
+}
+
 // load is the average of the last minute, where the system tells.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
@@ -77,65 +149,16 @@ func load() string {
 	return strings.Fields(string(text))[0]
 }
 
-// documents prints how many tools each program makes of each document of the corpus.
-func (m measurement) documents(ctx context.Context, corpus string) error {
-	var all []string
-	for _, pattern := range []string{"*", "big/*"} {
-		found, err := filepath.Glob(filepath.Join(corpus, pattern))
-		if err != nil {
-			return err
-		}
-		all = append(all, found...)
-	}
-	all = slices.DeleteFunc(all, func(file string) bool {
-		info, err := os.Stat(file)
-		return err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".md")
-	})
-	loaded, tools := make([]int, len(m.programs)), make([]int, len(m.programs))
-	for _, document := range all {
-		fmt.Printf("%-45s", filepath.Base(document))
-		for i, p := range m.programs {
-			n, err := p.count(ctx, document)
-			if err != nil {
-				fmt.Printf("  %s: %.120s", p.name, strings.Join(strings.Fields(err.Error()), " "))
-				continue
-			}
-			fmt.Printf("  %s: %d tools", p.name, n)
-			if n > 0 {
-				loaded[i]++
-			}
-			tools[i] += n
-		}
-		fmt.Println()
-	}
-	for i, p := range m.programs {
-		fmt.Printf("%s: %d of %d documents give tools, %d tools\n", p.name, loaded[i], len(all), tools[i])
-	}
-	return nil
-}
-
-// large returns the two largest documents of the corpus, if it has them.
-func (m measurement) large(corpus string) (all []string) {
-	for _, name := range []string{"stripe.json", "github.json"} {
-		if file := filepath.Join(corpus, "big", name); exists(file) {
-			all = append(all, file)
-		}
-	}
-	return all
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
 // start prints the time from the start of a program to its first list of tools, and its memory then.
 func (m measurement) start(ctx context.Context, document string) error {
 	service := newService()
 	defer service.Close()
-	name := filepath.Base(document)
-	if document == "" {
-		name = "one operation"
+	name := "one operation"
+	if document != "" {
+		name = filepath.Base(document)
+		if _, err := os.Stat(document); err != nil {
+			return err
+		}
 	}
 	times, memory, processors := make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
 	failed := make([]error, len(m.programs))
@@ -178,6 +201,7 @@ func (m measurement) calls(ctx context.Context) error {
 				}
 				times, err := r.call(ctx, clients, m.duration)
 				if err != nil {
+					r.end()
 					return fmt.Errorf("%s: %w", p.name, err)
 				}
 				slices.Sort(times)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,36 +21,39 @@ import (
 type program struct {
 	name    string
 	version func(context.Context) (string, error)
-	count   func(ctx context.Context, document string) (int, error)
-	serve   func(document, service, port string) *exec.Cmd
+	// stdio returns the command that serves a document on standard input and output; what it prepares goes to dir.
+	stdio func(ctx context.Context, dir, document, service string) (*exec.Cmd, error)
+	serve func(document, service, port string) *exec.Cmd // by HTTP; nil if the calls of the program are not timed
 }
 
 // patience is how long a program may take for one document.
-const patience = 10 * time.Minute
+const patience = 2 * time.Minute
+
+// output returns a function that runs a command and returns its first line.
+func output(command string, args ...string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		out, err := exec.CommandContext(ctx, command, args...).Output()
+		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return line, err
+	}
+}
 
 func drawbridge(path string) program {
+	configuration := func(dir, document, service, server string) (string, error) {
+		config := filepath.Join(dir, "drawbridge.yaml")
+		text := fmt.Sprintf("server: {listen: '127.0.0.1:%s', page_size: 10000}\nadmin: {listen: '127.0.0.1:0'}\ntelemetry: {log_level: error}\ntools: {presentation: all}\napis: [{spec: %q, name: api, base_url: %q}]\n", server, document, service)
+		return config, os.WriteFile(config, []byte(text), 0o600)
+	}
 	return program{
-		name: "drawbridge",
-		version: func(ctx context.Context) (string, error) {
-			out, err := exec.CommandContext(ctx, path, "version").Output()
-			return strings.TrimSpace(string(out)), err
-		},
-		count: func(ctx context.Context, document string) (int, error) {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			out, _ := exec.CommandContext(ctx, path, "check", "--json", document).Output() // it also ends with 1 if there is much to report
-			var report struct {
-				APIs []struct{ API struct{ Tools int } }
-			}
-			if err := json.Unmarshal(out, &report); err != nil || len(report.APIs) == 0 {
-				return 0, fmt.Errorf("no report: %w", err)
-			}
-			return report.APIs[0].API.Tools, nil
+		name:    "drawbridge",
+		version: output(path, "version"),
+		stdio: func(_ context.Context, dir, document, service string) (*exec.Cmd, error) {
+			config, err := configuration(dir, document, service, "0")
+			return exec.Command(path, "stdio", "--config", config), err
 		},
 		serve: func(document, service, port string) *exec.Cmd {
-			config := filepath.Join(filepath.Dir(document), "drawbridge.yaml")
-			text := fmt.Sprintf("server: {listen: '127.0.0.1:%s'}\nadmin: {listen: '127.0.0.1:0'}\ntelemetry: {log_level: error}\ntools: {presentation: all}\napis: [{spec: %q, name: api, base_url: %q}]\n", port, document, service)
-			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			config, err := configuration(filepath.Dir(document), document, service, port)
+			if err != nil {
 				return nil
 			}
 			return exec.Command(path, "serve", "--config", config)
@@ -61,26 +63,10 @@ func drawbridge(path string) program {
 
 func fastMCP(python, server string) program {
 	return program{
-		name: "FastMCP",
-		version: func(ctx context.Context) (string, error) {
-			out, err := exec.CommandContext(ctx, python, "-c", "import fastmcp, platform; print(fastmcp.__version__, 'on Python', platform.python_version())").Output()
-			return strings.TrimSpace(string(out)), err
-		},
-		count: func(ctx context.Context, document string) (int, error) {
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			var stderr bytes.Buffer
-			c := exec.CommandContext(ctx, python, server, document, "--count")
-			c.Stderr = &stderr
-			out, err := c.Output()
-			if ctx.Err() != nil {
-				return 0, fmt.Errorf("nothing within %v", patience)
-			}
-			if err != nil {
-				lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-				return 0, errors.New(lines[len(lines)-1])
-			}
-			return strconv.Atoi(strings.TrimSpace(string(out)))
+		name:    "FastMCP",
+		version: output(python, "-c", "import fastmcp, platform; print(fastmcp.__version__, 'on Python', platform.python_version())"),
+		stdio: func(_ context.Context, _, document, service string) (*exec.Cmd, error) {
+			return exec.Command(python, server, document, service), nil
 		},
 		serve: func(document, service, port string) *exec.Cmd {
 			return exec.Command(python, server, document, service, port)

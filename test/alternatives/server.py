@@ -1,9 +1,8 @@
-"""Serves the OpenAPI document DOCUMENT with FastMCP, or with --count prints how many tools it makes of it.
+"""Serves the OpenAPI document DOCUMENT with FastMCP: by HTTP at a port, else on standard input and output.
 
-usage: server.py DOCUMENT [--count | BASE_URL PORT]
+usage: server.py DOCUMENT BASE_URL [PORT]
 """
 
-import asyncio
 import datetime
 import json
 import sys
@@ -27,7 +26,7 @@ def server(path, base_url):
     return FastMCP.from_openapi(openapi_spec=document(path), client=client, name="api")
 
 
-if sys.argv[2] == "--count":
-    print(len(asyncio.run(server(sys.argv[1], "http://127.0.0.1:9").list_tools())))
+if len(sys.argv) == 3:
+    server(sys.argv[1], sys.argv[2]).run(transport="stdio", show_banner=False, log_level="error")
 else:
     server(sys.argv[1], sys.argv[2]).run(transport="http", host="127.0.0.1", port=int(sys.argv[3]), show_banner=False, log_level="warning", stateless_http=True, json_response=True)

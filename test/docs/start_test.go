@@ -88,13 +88,14 @@ func checkSyntax(t *testing.T, text, name, command string, args ...string) {
 	}
 }
 
-// TestIndex checks that docs/README.md has each page of docs and docs/start once, and that the Start page has each client.
+// TestIndex checks that docs/README.md has each page for users once, and that the Start page has each client. The pages of configuration keys
+// are in the index of docs/configuration.md, which is generated with them.
 func TestIndex(t *testing.T) {
 	index := read(t, "docs/README.md")
 	start := read(t, "docs/start/README.md")
 	for _, page := range pages(t) {
 		name, ok := strings.CutPrefix(page, "docs/")
-		if !ok || name == "README.md" || strings.HasPrefix(name, "contributing/") {
+		if !ok || name == "README.md" || strings.HasPrefix(name, "contributing/") || strings.HasPrefix(name, "configuration/") {
 			continue
 		}
 		if n := strings.Count(index, "]("+name+")"); n != 1 {
@@ -103,5 +104,26 @@ func TestIndex(t *testing.T) {
 		if client, ok := strings.CutPrefix(name, "start/"); ok && client != "README.md" && !strings.Contains(start, "("+client+") |") {
 			t.Errorf("the table of docs/start/README.md lacks %s", client)
 		}
+	}
+}
+
+// TestVerifiedClients: the table of README.md has the versions that the tests install.
+func TestVerifiedClients(t *testing.T) {
+	pins := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s*"?(@modelcontextprotocol/\w+|github\.com/modelcontextprotocol/go-sdk)"?:? "?v?([^",\s]+)`).FindAllStringSubmatch(
+		read(t, "test/authe2e/package.json")+read(t, "test/conformance/package.json")+read(t, "go.mod"), -1) {
+		pins[m[1]] = m[2]
+	}
+	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+)==(\S+)`).FindAllStringSubmatch(read(t, "test/vendors/requirements.txt"), -1) {
+		pins[m[1]] = m[2]
+	}
+	rows := regexp.MustCompile("(?m)^\\| [^|]*\\(`([^`]+)`\\) \\| (\\S+) \\|").FindAllStringSubmatch(read(t, "README.md"), -1)
+	for _, row := range rows {
+		if pins[row[1]] != row[2] {
+			t.Errorf("README.md has %s %s; the tests install %q", row[1], row[2], pins[row[1]])
+		}
+	}
+	if len(rows) < 9 {
+		t.Errorf("%d clients", len(rows))
 	}
 }

@@ -50,8 +50,8 @@ func TestContents(t *testing.T) {
 		if strings.HasPrefix(c.Src, "out/") {
 			continue // made by deploy/package/extras and go build
 		}
-		if _, err := os.Stat(filepath.Join(root, c.Src)); err != nil {
-			t.Error(err)
+		if files, err := filepath.Glob(filepath.Join(root, c.Src)); err != nil || len(files) == 0 {
+			t.Errorf("%s is no file, and matches none: %v", c.Src, err)
 		}
 		if config := c.Type == "config|noreplace"; config != strings.HasPrefix(c.Dst, "/etc/drawbridge/") {
 			t.Errorf("%s is of type %q", c.Dst, c.Type)

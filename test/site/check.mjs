@@ -14,7 +14,7 @@ const searches = [
   ["token exchange", "/docs/upstream-credentials.html"],
   ["circuit breaker", "/docs/resilience.html"],
   ["Claude Desktop", "/docs/start/claude.html"],
-  ["public_url", "/docs/configuration.html"],
+  ["public_url", "/docs/configuration/server.html"],
 ];
 
 // What a browser fetches on its own: scripts, styles, fonts, images, frames. Links that a reader follows are not among it.
@@ -29,6 +29,19 @@ for (const file of files) {
     for (const [reference] of readFileSync(join(site, file), "utf8").matchAll(pattern)) faults.push(`${file}: ${reference}`);
   }
 }
+
+// A link to a heading leads to one.
+const html = new Map(files.filter((file) => file.endsWith(".html")).map((file) => [file, readFileSync(join(site, file), "utf8")]));
+let anchors = 0;
+for (const [file, text] of html) {
+  const main = text.slice(Math.max(0, text.indexOf("<main")));
+  for (const [, path, id] of main.matchAll(/<a\b[^>]*?\bhref="(\/[^"#]*)?#([^"]+)"/g)) {
+    anchors++;
+    const target = path === undefined ? file : path.slice(1).replace(/(^|\/)$/, "$1index.html");
+    if (!html.get(target)?.includes(`id="${decodeURIComponent(id)}"`)) faults.push(`${file} links to #${id}, which ${target} does not have`);
+  }
+}
+console.log(`links to headings: ${anchors}`);
 
 // Each page is there as Markdown at its path in the repository, and llms.txt leads to files that are there.
 for (const file of files) {
@@ -74,7 +87,8 @@ async function read(page, file) {
   await page.setViewportSize({ width: 400, height: 800 });
   const response = await page.goto(`${origin}/${file}`, { waitUntil: "networkidle" });
   if (!response.ok()) faults.push(`${file}: ${response.status()}`);
-  const [title, heading, width] = await page.evaluate(() => [document.querySelector(".VPNavBarTitle")?.innerText.trim(), document.querySelector("h1")?.innerText, document.documentElement.scrollWidth]);
+  const heading = await page.locator("h1").first().innerText({ timeout: 30_000 }).catch(() => ""); // a busy browser renders late
+  const [title, width] = await page.evaluate(() => [document.querySelector(".VPNavBarTitle")?.innerText.trim(), document.documentElement.scrollWidth]);
   if (title !== "drawbridge") faults.push(`${file} shows the title ${title}`);
   if (!heading) faults.push(`${file} has no heading`);
   if (width > 400) faults.push(`${file} is ${width} pixels wide on a screen of 400`);

@@ -24,7 +24,7 @@ func main() {
 	flag.BoolVar(&s.serve, "serve", false, "start everything, and give out the tasks to a client until interrupted")
 	flag.StringVar(&s.judge, "judge", "", "judge the tasks that were done at the `URL` of -serve, and print the table")
 	flag.BoolVar(&s.fastMCP, "fastmcp", false, "do a quarter of the tasks through the gateway, then through FastMCP with its search")
-	flag.StringVar(&s.python, "python", "out/alternatives-venv/bin/python", "an `interpreter` that has FastMCP")
+	flag.StringVar(&s.python, "python", "out/alternatives/fastmcp/bin/python", "an `interpreter` that has FastMCP")
 	flag.BoolVar(&s.mended, "mended", false, "use only the configuration with the overlays and rules of score --fix")
 	flag.BoolVar(&s.verbose, "v", false, "print each call of the scripts")
 	flag.Parse()
