@@ -163,6 +163,12 @@ func (a *API) Exchanges() bool {
 	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
 }
 
+// HasAccounts reports whether callers have accounts of their own at the service.
+func (a *API) HasAccounts() bool {
+	_, all := a.AllCredentials()
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialAuthorizationCode })
+}
+
 // PassesCredential reports whether callers send their own credential for the service.
 func (a *API) PassesCredential() bool {
 	return slices.ContainsFunc(a.PassHeaders, PassedHeader.IsCredential)
@@ -203,6 +209,8 @@ func (a *API) Personal() string {
 		return "identity"
 	case a.Exchanges():
 		return "a credential of type token_exchange"
+	case a.HasAccounts():
+		return "a credential of type authorization_code"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
 	}

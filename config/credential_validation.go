@@ -19,12 +19,14 @@ var (
 		CredentialClientCredentials: {"token_url"},
 		CredentialTokenExchange:     {"token_url"},
 		CredentialJWTAssertion:      {"token_url", "key_file"},
+		CredentialAuthorizationCode: {"authorize_url", "token_url", "client_id"},
 	}
 	credentialTakes = map[CredentialType][]string{
 		CredentialAWSSigV4:          {"session_token"},
 		CredentialClientCredentials: {},
 		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
 		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
+		CredentialAuthorizationCode: {"revoke_url"},
 	}
 	oauthTakes = []string{"client_auth", "ca_file", "proxy", "scopes", "resources", "audiences", "parameters"}
 
@@ -100,10 +102,17 @@ func (cr *Credential) validateOAuth(c cursor) {
 	if !c.ok("client_auth") {
 		return
 	}
-	if cr.ClientAuth == ClientAuthNone && cr.Type != CredentialJWTAssertion {
+	switch code := cr.Type == CredentialAuthorizationCode; {
+	case cr.ClientAuth == ClientAuthNone && cr.Type != CredentialJWTAssertion && !code:
 		c.errorf("client_auth", "can't be none for type %s: only the assertion of jwt_assertion itself says who asks", cr.Type)
 		return
+	case code && (cr.ClientAuth == PrivateKeyJWT || cr.ClientAuth == ClientTLS):
+		c.errorf("client_auth", "can't be %s for type %s, which takes client_secret_basic, client_secret_post or none", cr.ClientAuth, cr.Type)
+		return
+	case code && cr.ClientAuth == ClientAuthNone && c.given("client_secret"):
+		c.errorf("client_secret", "can't stand with client_auth none")
 	}
+	cr.validateAuthorizationCode(c)
 	byType, byAuth := credentialNeeds[cr.Type], clientNeeds[cr.ClientAuth]
 	for _, f := range credentialKeys() {
 		switch {
@@ -129,7 +138,7 @@ func (cr *Credential) validateOAuth(c cursor) {
 		c.errorf("", "needs audiences or resources for type token_exchange: without them the new token may be good for all that the caller's is good for")
 	}
 	for name := range cr.Parameters {
-		if slices.Contains(protocolParameters, name) {
+		if slices.Contains(protocolParameters, name) && (cr.Type != CredentialAuthorizationCode || name != "resource" && name != "audience") {
 			c.check("parameters."+name, errors.New("has a key of its own, or is set by the gateway"))
 		}
 	}
@@ -141,6 +150,23 @@ var protocolParameters = []string{
 	"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
 	"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
 	"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password",
+}
+
+// validateAuthorizationCode checks a credential for which each caller logs in at the service.
+func (cr *Credential) validateAuthorizationCode(c cursor) {
+	if cr.Type != CredentialAuthorizationCode {
+		return
+	}
+	for _, name := range []string{"resources", "audiences"} {
+		if c.given(name) {
+			c.errorf(name, "can't stand with type %s: parameters can have resource or audience of the service", cr.Type)
+		}
+	}
+	for name := range cr.Parameters {
+		if slices.Contains(ownParameters, name) {
+			c.check("parameters."+name, errors.New("is set by the gateway itself"))
+		}
+	}
 }
 
 func (cr *Credential) validateAssertion(c cursor) {

@@ -119,12 +119,13 @@ const (
 	CredentialClientCredentials CredentialType = "client_credentials" // a token for the gateway itself
 	CredentialTokenExchange     CredentialType = "token_exchange"     // a token for that of the caller
 	CredentialJWTAssertion      CredentialType = "jwt_assertion"      // a token for a signed assertion
+	CredentialAuthorizationCode CredentialType = "authorization_code" // a token for the account of each caller
 
 	CredentialAWSSigV4 CredentialType = "aws_sigv4" // a signature of each request
 )
 
 func (CredentialType) values() []string {
-	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "jwt_assertion", "aws_sigv4"}
+	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "jwt_assertion", "authorization_code", "aws_sigv4"}
 }
 
 // ClientAuth is how the gateway proves to an authorization server who it is.

@@ -11,6 +11,8 @@ func (a *API) validateSent(c cursor) {
 	for i, credential := range all {
 		at := join(keys[i], "type")
 		switch {
+		case credential.Type == CredentialAuthorizationCode && c.ok(at):
+			a.validateAccount(c, keys[i])
 		case credential.Type != CredentialTokenExchange || !c.ok(at):
 		case credential == a.SpecCredential:
 			c.errorf(at, "can't be token_exchange: no caller has a part in the fetch of the document")

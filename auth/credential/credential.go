@@ -31,6 +31,9 @@ const (
 	TokenExchange
 	// JWTAssertion is ClientCredentials with a JWT as the grant (RFC 7523 section 2.1).
 	JWTAssertion
+	// Account sends, as Bearer, the token of the account that the caller has at the service (RFC 6749
+	// section 4.1).
+	Account
 	// AWSSigV4 signs each request with AWS Signature Version 4.
 	AWSSigV4
 	// MutualTLS adds nothing to requests: the connection has a [ClientCertificate].
@@ -52,6 +55,8 @@ func (k Kind) String() string {
 		return "token_exchange"
 	case JWTAssertion:
 		return "jwt_assertion"
+	case Account:
+		return "authorization_code"
 	case AWSSigV4:
 		return "aws_sigv4"
 	case MutualTLS:
@@ -98,6 +103,8 @@ type Options struct {
 	OAuth *OAuth
 	// AWS are the credentials of AWSSigV4.
 	AWS *AWS
+	// Accounts are the accounts of Account.
+	Accounts Accounts
 	// Subject returns, for TokenExchange, the token of the caller whose request ctx belongs to, and
 	// a key that is unique to the caller; false if there is no caller, and then nothing is sent. It
 	// is called for each request. The token is sent to OAuth.TokenURL and not kept.
@@ -129,11 +136,12 @@ func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	}, nil
 }
 
-// credential is one credential: static, a grant, a sigV4, or none of them for mutual TLS.
+// credential is one credential: static, a grant, accounts, a sigV4, or none of them for mutual TLS.
 type credential struct {
-	static *staticCredential
-	grant  *grant
-	sigV4  *sigV4
+	static   *staticCredential
+	grant    *grant
+	accounts Accounts
+	sigV4    *sigV4
 }
 
 // newCredential checks the options except for the origin.
@@ -142,6 +150,11 @@ func newCredential(o Options) (*credential, error) {
 	case ClientCredentials, TokenExchange, JWTAssertion:
 		g, err := newGrant(o)
 		return &credential{grant: g}, err
+	case Account:
+		if o.Accounts == nil {
+			return nil, errors.New("credential: the accounts are missing")
+		}
+		return &credential{accounts: o.Accounts}, nil
 	case AWSSigV4:
 		s, err := newSigV4(o)
 		return &credential{sigV4: s}, err
@@ -160,7 +173,7 @@ func newCredential(o Options) (*credential, error) {
 // conflict.
 func (p *credential) location() string {
 	switch {
-	case p.grant != nil, p.sigV4 != nil:
+	case p.grant != nil, p.accounts != nil, p.sigV4 != nil:
 		return "header Authorization"
 	case p.static == nil:
 		return ""

@@ -21,6 +21,9 @@ const (
 	SubjectRefused
 	// NoCaller means that a token exchange needs a caller's token, and the request has none.
 	NoCaller
+	// NoAccount means that the caller has no account at the service, or one that can't be used any
+	// more. The caller can connect one.
+	NoAccount
 )
 
 // String returns the failure as a metric label.
@@ -36,6 +39,8 @@ func (f Failure) String() string {
 		return "subject_refused"
 	case NoCaller:
 		return "no_caller"
+	case NoAccount:
+		return "no_account"
 	}
 	return "unknown"
 }
@@ -63,6 +68,16 @@ type TokenError struct {
 	cause  error  // nil or an error without secrets
 }
 
+// NewAccountError returns the error of an account: [NoAccount], or another failure of the token endpoint. cause is for the log, and
+// must not contain secrets; it may be nil.
+func NewAccountError(f Failure, endpoint string, cause error) *TokenError {
+	e := &TokenError{Failure: f, Kind: Account, Endpoint: endpoint, cause: cause}
+	if cause != nil {
+		e.detail = cause.Error()
+	}
+	return e
+}
+
 // Error returns the text for the log.
 func (e *TokenError) Error() string {
 	text := fmt.Sprintf("credential: %s: ", e.Kind)
@@ -77,6 +92,9 @@ func (e *TokenError) Error() string {
 		text += fmt.Sprintf("token endpoint %q does not take the caller's token", e.Endpoint)
 	case NoCaller:
 		return text + "the request has no caller whose token could be exchanged"
+	}
+	if e.Failure == NoAccount {
+		text += fmt.Sprintf("the caller has no account for which token endpoint %q gives tokens", e.Endpoint)
 	}
 	if e.Status != 0 {
 		text += fmt.Sprintf(", status %d", e.Status)
@@ -100,6 +118,9 @@ func (e *TokenError) ToolMessage() string {
 	case e.Failure == NoCaller:
 		return "The service wants to know on whose behalf it is called, and this call has no user." + nothing +
 			" Repeating it does not help: tell the user to log in to the gateway."
+	case e.Failure == NoAccount:
+		return "The service knows each user by an own account, and this user has not connected one, or has to connect it again." + nothing +
+			" Call the tool again: the user then gets a link to log in at the service."
 	case e.Failure == Unavailable:
 		return "The authorization server that gives access to the service can't be reached or is busy." + nothing +
 			" Try again in a minute; if that does not help, tell the user that it is down."

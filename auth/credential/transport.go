@@ -9,7 +9,7 @@ import (
 )
 
 // credentials are the credentials of a request, all of which are added. At most one of them has a
-// grant, since all tokens use the same header.
+// grant or accounts, since all tokens use the same header.
 type credentials struct{ list []*credential }
 
 // transport adds credentials to requests.
@@ -46,6 +46,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if a := b.accounts(); a != nil {
+		resp, err := sendFromAccount(a, own, t.next.RoundTrip)
+		return restoreRequest(req, resp), err
+	}
 	resp, err := t.next.RoundTrip(own)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized && sent.token != nil && replayable(req) && blamesToken(resp.Header) {
 		resp, err = t.retry(own, sent, restoreRequest(req, resp))
@@ -67,6 +71,16 @@ func restoreRequest(req *http.Request, resp *http.Response) *http.Response {
 	}
 	resp.Request = req
 	return resp
+}
+
+// accounts returns the accounts of which the request gets a token; nil if there are none.
+func (b *credentials) accounts() Accounts {
+	for _, p := range b.list {
+		if p.accounts != nil {
+			return p.accounts
+		}
+	}
+	return nil
 }
 
 // apply returns a copy of req with the credentials. The sentToken is empty if the token was

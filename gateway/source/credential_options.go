@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/upstream"
 )
 
@@ -42,6 +43,11 @@ func (a *upstreamAuth) options(c *config.Credential, limits config.Limits) (cred
 		o.Kind, o.Subject = credential.TokenExchange, subject
 	case config.CredentialJWTAssertion:
 		o.Kind = credential.JWTAssertion
+	case config.CredentialAuthorizationCode:
+		o.Kind = credential.Account
+		service, err := a.account(c, limits)
+		o.Accounts = service
+		return o, err
 	}
 	if !c.Type.IsOAuth() {
 		return o, nil
@@ -49,6 +55,44 @@ func (a *upstreamAuth) options(c *config.Credential, limits config.Limits) (cred
 	var err error
 	o.OAuth, err = a.oauth(c, limits)
 	return o, err
+}
+
+// account returns the service at which callers have accounts, for a credential of the API.
+func (a *upstreamAuth) account(c *config.Credential, limits config.Limits) (*account.Service, error) {
+	if known := a.accounts[c]; known != nil {
+		return known, nil
+	}
+	client, err := a.tokenClient(c, limits)
+	if err != nil {
+		return nil, err
+	}
+	o := account.ServiceOptions{API: a.api.Name, Credential: c, Origin: credentialOrigin(a.api), Client: client.Documents()}
+	for name, one := range a.api.Credentials {
+		if one == c {
+			o.Scheme = name
+		}
+	}
+	if a.accounts == nil {
+		a.accounts = map[*config.Credential]*account.Service{}
+	}
+	a.accounts[c] = a.all.Service(o)
+	return a.accounts[c], nil
+}
+
+// NewAccountServices returns the services at which callers of an API have accounts, for commands that load no documents.
+func NewAccountServices(all *account.Accounts, api config.API, limits config.Limits) (services []*account.Service, err error) {
+	a := &upstreamAuth{api: api, all: all, now: time.Now}
+	for _, c := range credentialsOf(api) {
+		if c.Type != config.CredentialAuthorizationCode {
+			continue
+		}
+		service, err := a.account(c, limits)
+		if err != nil {
+			return nil, err
+		}
+		services = append(services, service)
+	}
+	return services, nil
 }
 
 // oauth returns the token source of an OAuth credential.
@@ -124,6 +168,9 @@ func (a *upstreamAuth) tokenClient(c *config.Credential, limits config.Limits) (
 		}
 		o.TLS = certificate.Config
 		a.certificates = append(a.certificates, certificate)
+	}
+	if c.Type == config.CredentialAuthorizationCode && c.RevokeURL.String() != "" {
+		o.NamedHosts = append(o.NamedHosts, c.RevokeURL.Host())
 	}
 	client := upstream.NewClient(o)
 	a.tokens = append(a.tokens, client)

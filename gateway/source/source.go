@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -133,6 +136,14 @@ func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Con
 		return ctx
 	}
 	return upstream.WithOperation(ctx, op.Method+" "+op.Path)
+}
+
+// Account returns the service at which callers have accounts, for one of the API's credentials; nil if it is not of that type.
+func (s *Source) Account(c *config.Credential) *account.Service { return s.clients.auth.accounts[c] }
+
+// Accounts returns all services of the API at which callers have accounts.
+func (s *Source) Accounts() []*account.Service {
+	return slices.Collect(maps.Values(s.clients.auth.accounts))
 }
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.

@@ -14,6 +14,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/origin"
@@ -34,6 +35,9 @@ type upstreamAuth struct {
 	anonymous bool
 	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
+	api       config.API
+	all       *account.Accounts                       // of all services
+	accounts  map[*config.Credential]*account.Service // of the credentials for which callers have accounts
 
 	certificates []*credential.ClientCertificate
 }
@@ -50,13 +54,14 @@ type authOptions struct {
 	identity *credential.Identity // signs the caller's identity; nil if no API requires it
 	now      func() time.Time
 	panicked func(what string, v any)
+	accounts *account.Accounts                 // of callers
 	wrong    func(key string, err error) error // adds the position of a key of the API to an error
 }
 
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked}
+	a := &upstreamAuth{now: made.now, panicked: made.panicked, api: made.api, all: made.accounts}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
@@ -205,7 +210,7 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 		a.document, err = credential.New(o)
 		return err
 	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):
-	case own.Type == config.CredentialTokenExchange || own.Unset():
+	case own.Type == config.CredentialTokenExchange || own.Type == config.CredentialAuthorizationCode || own.Unset():
 		a.anonymous = true
 	default:
 		a.document = a.set.Wrap
