@@ -20,6 +20,7 @@ import (
 	"drawbridge/auth/authtest"
 	"drawbridge/gateway"
 	"drawbridge/test/gatewaytest"
+	"drawbridge/test/timebox"
 )
 
 // accountWorld is an issuer, and a service at which each user has an own account.
@@ -305,7 +306,9 @@ func TestAccountsNeverMix(t *testing.T) {
 			})
 		}
 	}
-	wg.Wait()
+	done := make(chan struct{})
+	go func() { defer close(done); wg.Wait() }()
+	timebox.Wait(t, done)
 	if len(w.calls) != 1000 {
 		t.Errorf("the service got %d requests", len(w.calls))
 	}
