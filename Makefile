@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -155,7 +155,7 @@ corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's sche
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -run '^TestCorpus' ./openapi/tree ./openapi/schema
 	test/ajv/run $(OUT)/tools.jsonl
 
-JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown)
+JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown) $(if $(OVERLAYS),-overlays $(abspath $(OUT)/overlays))
 PRISM_FLAGS = $(if $(GENERATED),-generated $(GENERATED)) $(if $(EACH),-each $(EACH)) $(if $(VERBOSE),-v)
 
 .PHONY: readiness
@@ -163,7 +163,15 @@ readiness: ## the scores of the documents in OPENAPI_CORPUS before and after the
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -v -run '^TestFixCorpus' ./openapi/readiness
 
 .PHONY: judges judge-filter judge-swaggerclient judge-prism
-judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1)
+judges: judge-filter judge-swaggerclient judge-prism ## other implementations on what is sent (SAMPLE=300 SEED=1 MARKDOWN=1; OVERLAYS=1: with the overlays of score --fix)
+
+ifdef OVERLAYS
+judge-swaggerclient judge-prism: score-overlays
+endif
+.PHONY: score-overlays
+score-overlays: # an overlay of score --fix for each document of OPENAPI_CORPUS that has changes
+	mkdir -p $(OUT)/overlays
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) OVERLAYS_DUMP=$(abspath $(OUT)/overlays) $(GO) test -timeout 30m -count=1 -run '^TestFixCorpus$$' ./openapi/readiness
 
 judge-filter: ## openapi3filter decodes 10,000 calls of generated documents
 	$(GO) test -count=1 -v -run '^Test(Judge|Rules)$$' ./test/judges/filter -cases 10000 -seed $(or $(SEED),0) $(if $(MARKDOWN),-markdown)
@@ -176,7 +184,7 @@ judge-prism: ## Prism accepts the requests, and its answers become results (SAMP
 
 FINDING ?= $(wildcard $(abspath ../shared/finding))
 .PHONY: finding
-finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -misses SET, -embeddings URL)
+finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -across, -people, -misses SET, -embeddings URL)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
 
 .PHONY: embeddings-server
@@ -247,6 +255,10 @@ registration-e2e: ## the part of auth-e2e on auth.registration: six clients, a r
 keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official TypeScript clients, as a table; installs Java and Keycloak
 	test/authe2e/keycloak
 
+.PHONY: services-e2e
+services-e2e: ## calls of Node-RED, which has a login, and of Apache httpd with digests; installs both
+	test/services/run
+
 .PHONY: proxy-e2e
 proxy-e2e: ## the gateway behind nginx with deploy/nginx; installs nginx by apt-get
 	test/e2e/proxy
@@ -277,15 +289,21 @@ reproducible: ## make image twice, at two places, and compare the bytes (CLEAN=1
 sbom: image ## what the image is made of (CycloneDX) and how it was made (SLSA provenance), validated, in bin/
 	test/sbom/run '$(VERSION)' '$(COMMIT)' $(foreach arch,$(IMAGE_ARCHS),bin/$(arch)/drawbridge)
 
-# Where the archives of a release are published, for the Homebrew formula.
+# Where the files of a release are published, for the Homebrew formula and install.sh.
 RELEASE_URL ?= https://downloads.example.com/drawbridge
-.PHONY: release release-reproducible package
-release: ## archives, deb, rpm, bills of materials, checksums and a Homebrew formula in out/release (RELEASE_URL=https://…)
-	GORELEASER='$(GORELEASER)' RELEASE_URL='$(RELEASE_URL)' deploy/package/release '$(VERSION)' '$(COMMIT)'
+# The names of the packages at npm, where those of platforms begin with the same, and at PyPI.
+NPM_NAME    ?= drawbridge
+PYPI_NAME   ?= drawbridge
+.PHONY: release release-reproducible release-rehearsal package
+release: ## archives, packages (deb, rpm, apk, npm, PyPI, Homebrew), install.sh, bills of materials and checksums in out/release (RELEASE_URL=https://… RELEASE_KEY=FILE NPM_NAME=… PYPI_NAME=…)
+	GORELEASER='$(GORELEASER)' RELEASE_URL='$(RELEASE_URL)' NPM_NAME='$(NPM_NAME)' PYPI_NAME='$(PYPI_NAME)' RELEASE_KEY='$(RELEASE_KEY)' deploy/package/release '$(VERSION)' '$(COMMIT)'
 	test/package/archives
 
 release-reproducible: ## make release twice, at two places, and compare the bytes
 	test/package/reproducible
+
+release-rehearsal: ## install each kind of out/release in a clean root, from a server on loopback, and run its demo, as a table (after make release)
+	$(GO) run ./test/rehearsal -npm '$(NPM_NAME)' -pypi '$(PYPI_NAME)' -version "$$(deploy/package/version)" out/release
 
 package: ## install the deb of this machine, start the program as its user, and remove it (as root; else its files alone)
 	VERSION='$(VERSION)' COMMIT='$(COMMIT)' test/package/run

@@ -59,12 +59,39 @@ type challenges struct {
 	bearer, dpop [outcomes]response
 }
 
-func newChallenges(metadata string, scopes []string, p *proofVerifier) challenges {
-	c := challenges{url: metadata}
-	if len(scopes) > 0 {
-		c.tail = `scope="` + strings.Join(scopes, " ") + `", `
+// accepted names the credentials that callers may have.
+func (g *Guard) accepted() string {
+	switch {
+	case g.apiKeys == nil:
+		return "access token"
+	case len(g.issuers) == 0:
+		return "API key"
 	}
-	c.tail += `resource_metadata="` + metadata + `"`
+	return "access token or API key"
+}
+
+// newChallenges returns the responses for a guard. accepted names the credentials, and metadata is the URL of the metadata; empty
+// if there is none.
+func newChallenges(accepted, metadata string, scopes []string, p *proofVerifier) challenges {
+	c := challenges{url: metadata}
+	var parameters []string
+	if len(scopes) > 0 {
+		parameters = append(parameters, `scope="`+strings.Join(scopes, " ")+`"`)
+	}
+	if metadata != "" {
+		parameters = append(parameters, `resource_metadata="`+metadata+`"`)
+	}
+	if len(parameters) == 0 { // a challenge has at least one (RFC 6750 section 3)
+		parameters = append(parameters, `realm="drawbridge"`)
+	}
+	c.tail = strings.Join(parameters, ", ")
+	header := "the Authorization header"
+	switch accepted {
+	case "API key":
+		header = "the header Authorization (Bearer) or " + APIKeyHeader
+	case "access token or API key":
+		header = "the header Authorization (Bearer), or a key in " + APIKeyHeader
+	}
 	bearer := true
 	if p != nil {
 		c.algs = `algs="` + p.algs + `", `
@@ -91,10 +118,10 @@ func newChallenges(metadata string, scopes []string, p *proofVerifier) challenge
 			side.answers[o] = a
 		}
 	}
-	set(noToken, http.StatusUnauthorized, "", "an access token is needed")
-	set(badToken, http.StatusUnauthorized, "invalid_token", "the access token is not valid here")
-	set(expiredToken, http.StatusUnauthorized, "invalid_token", "the access token has expired")
-	set(badRequest, http.StatusBadRequest, "invalid_request", "exactly one access token must be sent, in the Authorization header")
+	set(noToken, http.StatusUnauthorized, "", "an "+accepted+" is needed"+onlyIf(accepted != "access token", ", in "+header))
+	set(badToken, http.StatusUnauthorized, "invalid_token", "the "+accepted+" is not valid here")
+	set(expiredToken, http.StatusUnauthorized, "invalid_token", "the "+accepted+" has expired")
+	set(badRequest, http.StatusBadRequest, "invalid_request", "exactly one "+accepted+" must be sent, in "+header)
 	set(badProofs, http.StatusBadRequest, "invalid_request", "exactly one DPoP header must be sent")
 	set(badProof, http.StatusUnauthorized, "invalid_dpop_proof", "the DPoP proof is not valid for this request")
 	set(nonceNeeded, http.StatusUnauthorized, "use_dpop_nonce", "the DPoP proof must carry the nonce of this answer")
@@ -199,13 +226,16 @@ func (g *Guard) ForbiddenAll(p *Principal, sets [][]string) (header http.Header,
 		}
 	}
 	list = append(list, needed...)
-	const description = "the access token lacks a scope that this call needs"
-	scheme, algs := "Bearer ", ""
-	if p != nil && p.bound {
+	description := "the access token lacks a scope that this call needs"
+	scheme, algs, metadata := "Bearer ", "", `, resource_metadata="`+g.challenges.url+`"`
+	switch {
+	case p != nil && p.bound:
 		scheme, algs = "DPoP ", g.challenges.algs
+	case p != nil && p.Credential == CredentialAPIKey: // no login gives a key more scopes
+		description, metadata = "the API key lacks a scope that this call needs", ""
 	}
 	challenge := scheme + `error="insufficient_scope", error_description="` + description + `", ` + algs +
-		`scope="` + strings.Join(list, " ") + `", resource_metadata="` + g.challenges.url + `"`
+		`scope="` + strings.Join(list, " ") + `"` + metadata
 	return http.Header{
 		"Content-Type":     {"application/json"},
 		"Cache-Control":    {"no-store"},

@@ -37,13 +37,14 @@ type ConditionTool struct {
 
 // Condition is a compiled expression of the Common Expression Language that decides by caller, tool
 // and arguments whether a call is allowed. It is safe for concurrent use, and sees nothing but its
-// variables:
+// variables. An API key has no claims, so each use of them denies its call, has(claims.x) included:
 //
 //	claims               map: the claims of the token, unchanged; needs Options.KeepClaims
 //	principal.issuer     string: "iss"
 //	principal.subject    string: "sub"; empty if the token has none
 //	principal.client_id  string: the client; empty if the token has none
 //	principal.scopes     list of strings: the granted scopes
+//	principal.groups     list of strings: the groups of an API key; empty for a token, whose groups are claims
 //	tool.name, tool.api, tool.method, tool.path   strings
 //	args                 map: the arguments of the call
 //
@@ -77,6 +78,7 @@ func NewCondition(expr string) (*Condition, error) {
 		cel.Variable("principal.subject", cel.StringType),
 		cel.Variable("principal.client_id", cel.StringType),
 		cel.Variable("principal.scopes", cel.ListType(cel.StringType)),
+		cel.Variable("principal.groups", cel.ListType(cel.StringType)),
 		cel.Variable("tool.name", cel.StringType),
 		cel.Variable("tool.api", cel.StringType),
 		cel.Variable("tool.method", cel.StringType),
@@ -250,6 +252,9 @@ func (*variables) Parent() interpreter.Activation { return nil }
 func (v *variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case "claims":
+		if v.principal.Credential == CredentialAPIKey {
+			return nil, false
+		}
 		if v.principal.claims == nil {
 			return map[string]any{}, true
 		}
@@ -263,6 +268,8 @@ func (v *variables) ResolveName(name string) (any, bool) {
 		return v.principal.ClientID, true
 	case "principal.scopes":
 		return v.principal.Scopes, true
+	case "principal.groups":
+		return v.principal.Groups, true
 	case "tool.name":
 		return v.tool.Name, true
 	case "tool.api":

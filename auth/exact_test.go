@@ -184,7 +184,7 @@ func TestCacheGivesUp(t *testing.T) {
 
 // TestAnswersOfGuard holds the headers of what a guard answers itself.
 func TestAnswersOfGuard(t *testing.T) {
-	c := newChallenges("m", nil, nil)
+	c := newChallenges("access token", "m", nil, nil)
 	if c.tail != `resource_metadata="m"` {
 		t.Errorf("without scopes: %s", c.tail)
 	}

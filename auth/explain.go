@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Explanation tells an operator what a token is, and whether it is accepted here.
+// Explanation tells an operator what a token or an API key is, and whether it is accepted here.
 type Explanation struct {
+	// APIKey reports that it is an API key. Client is the name of a known one, and Addresses are where it is accepted from.
+	APIKey    bool
+	Addresses []netip.Prefix
 	// Opaque reports that the token is none whose claims can be read; all fields below but Reason, Advice and Accepted are those
 	// that its issuer returned.
 	Opaque              bool
@@ -38,6 +42,9 @@ func (g *Guard) Explain(ctx context.Context, text string) *Explanation {
 	if scheme, rest, found := strings.Cut(text, " "); found && (strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "DPoP")) {
 		text = strings.TrimSpace(rest)
 	}
+	if isAPIKey(text) {
+		return g.explainAPIKey(text)
+	}
 	e := &Explanation{Opaque: !isJOSE(text)}
 	v, err := g.examine(ctx, text, e)
 	isFor := func(own *Guard) bool { return own.isForThisEndpoint(v) }
@@ -53,11 +60,32 @@ func (g *Guard) Explain(ctx context.Context, text string) *Explanation {
 		}
 		return e
 	}
+	g.refuse(e, err)
+	return e
+}
+
+// refuse sets why a token or key is not accepted.
+func (g *Guard) refuse(e *Explanation, err error) {
 	var rejected *rejection
 	if e.Reason = "it could not be verified"; errors.As(err, &rejected) {
 		e.Reason = rejected.reason
 	}
 	e.Advice = g.advice(e)
+}
+
+// explainAPIKey examines an API key, whatever the address of the caller.
+func (g *Guard) explainAPIKey(text string) *Explanation {
+	e := &Explanation{APIKey: true}
+	if k := g.apiKeys[HashAPIKey(text)]; k != nil {
+		p := k.principal
+		e.Subject, e.Client, e.Scopes, e.Expiry, e.Addresses = p.Subject, p.ClientID, p.Scopes, p.Expiry, k.addresses
+	}
+	k, err := g.acceptedKey(credential{token: text}, g.now())
+	if err != nil {
+		g.refuse(e, err)
+		return e
+	}
+	e.Accepted, e.Principal = true, k.principal
 	return e
 }
 
@@ -110,7 +138,11 @@ func (g *Guard) advice(e *Explanation) string {
 	switch {
 	case e.Reason == "unknown issuer":
 		return "its iss is none of auth.issuers: " + strings.Join(g.issuerURLs(), ", ")
-	case e.Reason == "expired":
+	case e.Reason == "unknown API key":
+		return "its hash is none of auth.keys: it was replaced or revoked, or belongs to another gateway"
+	case e.Reason == "malformed API key":
+		return "characters are missing or wrong: compare it with the one that drawbridge key new printed"
+	case e.Reason == "expired", e.Reason == "API key expired":
 		return fmt.Sprintf("it expired %s ago: the client needs another one", now.Sub(e.Expiry).Round(time.Second))
 	case e.Reason == "not active":
 		return "it expired, or its issuer has revoked it: the client needs another one"
@@ -118,6 +150,8 @@ func (g *Guard) advice(e *Explanation) string {
 		return "compare the clocks of the issuer and of this machine, or raise the issuer's skew"
 	case e.Reason == "audience":
 		return "its aud must have one of: " + strings.Join(g.audiencesOf(e.Issuer), ", ")
+	case e.Reason == "directory":
+		return "its tid is not the directory of its iss"
 	case e.Reason == "algorithm not allowed":
 		return "its alg is not among the issuer's algorithms"
 	case e.Reason == "token type not accepted":

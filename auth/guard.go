@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,8 @@ type Issuer struct {
 	// URL is the issuer identifier, compared byte for byte with "iss" (T6). It is https, or http on
 	// a loopback host.
 	URL string
+	// Directory, if not empty, is the only accepted value of "tid": the directory of Entra ID that the issuer stands for.
+	Directory string
 	// Tokens is the kind of the issuer's access tokens, which alone decides how a token is verified
 	// (T14). At most one issuer may be [Opaque].
 	Tokens TokenKind
@@ -101,8 +104,10 @@ type Options struct {
 	SharedAudience bool
 	// Endpoints are the other resources of the gateway; see [Guard.Endpoint].
 	Endpoints []Endpoint
-	// Issuers are the authorization servers, at least one.
+	// Issuers are the authorization servers, and APIKeys the keys that are accepted instead of their tokens. There is at least
+	// one issuer or key. Without issuers there is no metadata.
 	Issuers []Issuer
+	APIKeys []APIKey
 	// AuthorizationServers are named in the metadata instead of Issuers, if not empty: those at which clients log in, which may be in
 	// front of the issuers.
 	AuthorizationServers []string
@@ -123,9 +128,10 @@ type Options struct {
 	// Groups are sets of principals, reported by [Principal.Group].
 	Groups []Group
 	// ClientAddress returns the caller's address, however many proxies are in between, or false if
-	// it is unknown. It limits how many bad tokens one address may have introspected. If nil, there
-	// is no limit per address, only the guard's own. The peer's address is no substitute: behind a
-	// proxy it is shared by all callers.
+	// it is unknown. It limits how many bad tokens one address may have introspected, and from where
+	// an [APIKey] with addresses is accepted. If nil, there is no limit per address, only the guard's
+	// own, and such keys are rejected. The peer's address is no substitute: behind a proxy it is
+	// shared by all callers.
 	ClientAddress func(*http.Request) (netip.Addr, bool)
 	// BadTokens limits the work that one address causes with invalid tokens; cached and valid
 	// tokens cost nothing. If nil, there is no limit.
@@ -169,12 +175,13 @@ type BadTokens struct {
 // maxSkew bounds Issuer.Skew.
 const maxSkew = 300 * time.Second
 
-// Guard verifies tokens. It is safe for concurrent use.
+// Guard verifies tokens and API keys. It is safe for concurrent use.
 type Guard struct {
 	resource         *url.URL
 	issuers          map[string]*issuer
-	opaqueIssuer     *issuer        // nil if no issuer has opaque tokens
-	dpop             *proofVerifier // nil if no issuer accepts sender-constrained tokens
+	apiKeys          map[[sha256.Size]byte]*apiKey // by hash; nil if there are none
+	opaqueIssuer     *issuer                       // nil if no issuer has opaque tokens
+	dpop             *proofVerifier                // nil if no issuer accepts sender-constrained tokens
 	keepClaims       bool
 	keepToken        bool
 	groups           []Group
@@ -231,10 +238,11 @@ func New(o Options) (*Guard, error) {
 		problem("a client with a transport is needed to fetch keys")
 		o.Client = &http.Client{}
 	}
-	if len(o.Issuers) == 0 {
-		problem("no issuer")
+	if len(o.Issuers)+len(o.APIKeys) == 0 {
+		problem("no issuer and no API key")
 	}
 	addIssuers(g, o, problem)
+	g.addAPIKeys(o.APIKeys, problem)
 	if g.dpop, err = newProofVerifier(o, g.resource); err != nil {
 		problem("%w", err)
 	}
@@ -248,7 +256,7 @@ func New(o Options) (*Guard, error) {
 		return nil, err
 	}
 	g.impliedScopes = impliedScopes(o.Implies)
-	g.challenges = newChallenges(g.metadataURL(), g.defaultScopes, g.dpop)
+	g.challenges = newChallenges(g.accepted(), g.metadataURL(), g.defaultScopes, g.dpop)
 	g.metadata = newMetadata(o, g.dpop)
 	if err := g.addIdentifiers(o); err != nil {
 		return nil, err
@@ -283,6 +291,36 @@ func addIssuers(g *Guard, o Options, problem func(format string, args ...any)) {
 			problem("issuers %q and %q both have opaque tokens: nothing tells whose a token is", g.opaqueIssuer.url, i.url)
 		}
 		g.opaqueIssuer = i
+	}
+}
+
+// apiKey is a key that the guard accepts.
+type apiKey struct {
+	principal *Principal // the same for all requests
+	addresses []netip.Prefix
+}
+
+// addAPIKeys makes the keys of a guard.
+func (g *Guard) addAPIKeys(keys []APIKey, problem func(format string, args ...any)) {
+	if len(keys) == 0 {
+		return
+	}
+	g.apiKeys = make(map[[sha256.Size]byte]*apiKey, len(keys))
+	for _, k := range keys {
+		p := &Principal{
+			Subject: k.Principal, ClientID: k.Name, Scopes: slices.Clone(k.Scopes), Groups: slices.Clone(k.Groups), Expiry: k.Expiry,
+			Credential: CredentialAPIKey, id: identify("", k.Principal, k.Name),
+		}
+		g.assignGroup(p, nil)
+		for _, hash := range k.Hashes {
+			if hash == ([sha256.Size]byte{}) { // stands for a secret that a check does without
+				continue
+			}
+			if g.apiKeys[hash] != nil {
+				problem("key %q has the hash of key %q", k.Name, g.apiKeys[hash].principal.ClientID)
+			}
+			g.apiKeys[hash] = &apiKey{principal: p, addresses: k.Addresses}
+		}
 	}
 }
 
@@ -345,7 +383,7 @@ type Status struct {
 // Able reports whether the guard can verify tokens after a start: each issuer was tried, and at least one has keys or an
 // introspection endpoint (T12).
 func (g *Guard) Able() bool {
-	able := false
+	able := len(g.issuers) == 0 // API keys need none
 	for _, i := range g.issuers {
 		if !i.fixed() && !i.tried.Load() {
 			return false

@@ -26,6 +26,7 @@ import (
 // issuer is an authorization server: its rules and its keys.
 type issuer struct {
 	url              string
+	directory        string   // required "tid"; "" for any
 	audiences        []string // canonical
 	impliedAudiences bool     // the audiences are the gateway's endpoints, not configured
 	clientIDs        []string
@@ -67,7 +68,7 @@ type issuer struct {
 
 func newIssuer(c Issuer, client *http.Client, all *fetchGroup, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
-		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
+		url: c.URL, directory: c.Directory, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
 	}
 	if c.Store != nil {

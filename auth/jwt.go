@@ -64,16 +64,17 @@ func (g *Guard) verify(ctx context.Context, c credential, now time.Time) (*verif
 func (g *Guard) newVerified(ctx context.Context, i *issuer, c claims, keys *keySet, now time.Time) *verified {
 	i.warnLongLived(ctx, c, now)
 	p := &Principal{
-		Issuer:   i.url,
-		Subject:  c.subject,
-		ClientID: c.client,
-		Scopes:   c.scopes,
-		Expiry:   c.expiry,
-		id:       identify(i.url, c.subject, c.client),
-		bound:    c.thumbprint != "",
+		Credential: CredentialOpaque,
+		Issuer:     i.url,
+		Subject:    c.subject,
+		ClientID:   c.client,
+		Scopes:     c.scopes,
+		Expiry:     c.expiry,
+		id:         identify(i.url, c.subject, c.client),
+		bound:      c.thumbprint != "",
 	}
 	if i.introspector == nil {
-		p.skew = i.skew
+		p.Credential, p.skew = CredentialJWT, i.skew
 	}
 	g.assignGroup(p, c.text)
 	if g.keepClaims {
@@ -396,6 +397,8 @@ func (i *issuer) checkClaims(c *claims, now time.Time) error {
 		return i.reject("client")
 	case !slices.ContainsFunc(c.audiences, i.isAudience) && (c.hasAudience || len(i.clientIDs) == 0):
 		return i.reject("audience")
+	case i.directory != "" && !isOneOf(claimAt(c.text, "tid"), []string{i.directory}):
+		return i.reject("directory")
 	case c.expiry.IsZero():
 		return i.reject("no expiry")
 	case !now.Before(c.expiry.Add(i.skew)):

@@ -245,7 +245,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	var counted []string
 	g := &Guard{
 		log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), onReject: func(_ *http.Request, reason string, _ int) { counted = append(counted, reason) },
-		clientAddress: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.7"), true }, now: time.Now, challenges: newChallenges("m", nil, nil), cache: &tokenCache{},
+		clientAddress: func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.7"), true }, now: time.Now, challenges: newChallenges("access token", "m", nil, nil), cache: &tokenCache{},
 	}
 	h := g.Protect(http.NotFoundHandler())
 	for _, authorization := range []string{"", ",", "Bearer " + strings.Repeat("a", maxToken+1), "Bearer " + strings.Repeat("a", maxToken)} {

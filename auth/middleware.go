@@ -6,7 +6,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,16 +27,17 @@ func (r *rejection) Error() string { return r.reason }
 
 func reject(reason string) *rejection { return &rejection{outcome: badToken, reason: reason} }
 
-// credential is the access token of a request, with its DPoP proof.
+// credential is the access token of a request, with its DPoP proof, or its API key.
 type credential struct {
 	token   string
+	apiKey  bool          // it is an API key, by its prefix or its header
 	dpop    bool          // the scheme is DPoP, not Bearer
 	proof   string        // only with DPoP
 	request *http.Request // nil only in tests
 	check   *Check        // the work done for it; nil if nothing is measured
 }
 
-// Protect passes requests with a valid token on, with the [Principal] in their context. It answers
+// Protect passes requests with a valid token or API key on, with the [Principal] in their context. It answers
 // all others itself: 401 with a challenge, 400, 429 or 503. It does so for every method; CORS
 // preflight belongs to an outer middleware.
 func (g *Guard) Protect(next http.Handler) http.Handler {
@@ -54,7 +57,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			g.dpop.refreshNonce(w.Header(), c.proof, g.now())
 		}
 		ctx := NewContext(r.Context(), p)
-		if g.keepToken {
+		if g.keepToken && !c.apiKey {
 			ctx = context.WithValue(ctx, tokenKey{}, Token{c.token})
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -104,13 +107,32 @@ func (g *Guard) notifyRejection(r *http.Request, reason string, o outcome) {
 	}
 }
 
-// credential returns the single token of the request, or none and the outcome (T9, H4).
+// Presents reports whether a request has a credential, good or not.
+func (g *Guard) Presents(r *http.Request) bool {
+	return len(r.Header["Authorization"])+len(g.APIKeys(r.Header)) > 0
+}
+
+// APIKeys returns the values of X-API-Key, which is an ordinary header if there are no keys. The receiver may be nil.
+func (g *Guard) APIKeys(h http.Header) []string {
+	if g == nil || g.apiKeys == nil {
+		return nil
+	}
+	return h[apiKeyHeader]
+}
+
+// credential returns the single token or API key of the request, or none and the outcome (T9, H4).
 func (g *Guard) credential(r *http.Request) (credential, outcome) {
 	var c credential
 	if q := r.URL.RawQuery; q != "" && queryHasToken(q) {
 		return c, badRequest
 	}
 	values := r.Header["Authorization"]
+	if keys := g.APIKeys(r.Header); len(keys) > 0 {
+		if len(keys)+len(values) > 1 || !isToken68(keys[0]) {
+			return c, badRequest
+		}
+		return credential{token: keys[0], apiKey: true, request: r}, 0
+	}
 	switch len(values) {
 	case 0:
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -143,21 +165,24 @@ func (g *Guard) credential(r *http.Request) (credential, outcome) {
 		}
 		c.proof = proofs[0]
 	}
-	c.token, c.request = token, r
+	c.token, c.request, c.apiKey = token, r, isAPIKey(token)
 	return c, 0
 }
 
-// queryHasToken reports whether a query contains access_token, however it is escaped and separated
-// (RFC 6750 section 2.3, which MCP forbids).
+// queryHasToken reports whether a query contains access_token or an API key, however it is escaped
+// and separated (RFC 6750 section 2.3, which MCP forbids).
 func queryHasToken(query string) bool {
-	if strings.Contains(query, "access_token") {
+	has := func(text string) bool {
+		return strings.Contains(text, "access_token") || strings.Contains(text, APIKeyPrefix)
+	}
+	if has(query) {
 		return true
 	}
 	if strings.IndexByte(query, '%') < 0 {
 		return false
 	}
 	decoded, err := url.QueryUnescape(query)
-	return err != nil || strings.Contains(decoded, "access_token")
+	return err != nil || has(decoded)
 }
 
 // isToken68 reports whether s is a b64token, RFC 6750 section 2.1.
@@ -185,12 +210,15 @@ func isBase64URL(c byte) bool {
 }
 
 // authenticate verifies a token, or finds it in the cache, verified with keys that are still
-// current. It then checks the DPoP proof if the token needs one.
+// current. It then checks the DPoP proof if the token needs one. An API key is looked up.
 func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, error) {
 	if len(c.token) > maxToken {
 		return nil, reject("token too long")
 	}
 	now := g.now()
+	if c.apiKey {
+		return g.authenticateKey(c, now)
+	}
 	var buf [2 << 10]byte // most tokens fit, and then nothing is allocated
 	sum := sha256.Sum256(append(buf[:0], c.token...))
 	v := g.cache.get(sum, now)
@@ -231,4 +259,54 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 	}
 	g.reportCheck(c, nil)
 	return v.principal, nil
+}
+
+// authenticateKey finds the caller of a key. A key that is not accepted is charged to its address like an invalid token.
+func (g *Guard) authenticateKey(c credential, now time.Time) (*Principal, error) {
+	k, err := g.acceptedKey(c, now)
+	if err == nil {
+		return k.principal, nil
+	}
+	if _, tooMany := g.badTokens.charge(c.request, now); tooMany != nil {
+		return nil, tooMany
+	}
+	return nil, err
+}
+
+// acceptedKey returns the key of a request. A lookup by the hash need not take constant time: its duration depends on bits of the
+// hash of the text that was sent, which say nothing about a key with another hash.
+func (g *Guard) acceptedKey(c credential, now time.Time) (*apiKey, error) {
+	var buf [64]byte
+	k := g.apiKeys[sha256.Sum256(append(buf[:0], c.token...))]
+	switch {
+	case !isAPIKey(c.token):
+		return nil, reject("not an API key")
+	case c.dpop:
+		return nil, reject("API key with a proof")
+	case k != nil && k.isExpired(now):
+		return nil, &rejection{outcome: expiredToken, reason: "API key expired"}
+	case k != nil && !k.allows(g, c):
+		return nil, reject("API key from another address")
+	case k != nil:
+		return k, nil
+	case !isWholeAPIKey(c.token):
+		return nil, reject("malformed API key")
+	}
+	return nil, reject("unknown API key")
+}
+
+func (k *apiKey) isExpired(now time.Time) bool {
+	return !k.principal.Expiry.IsZero() && !now.Before(k.principal.Expiry)
+}
+
+// allows reports whether the key may be used from the address of the request. Without a request, as in [Guard.Explain], it may.
+func (k *apiKey) allows(g *Guard, c credential) bool {
+	if len(k.addresses) == 0 || c.request == nil {
+		return true
+	}
+	if g.clientAddress == nil {
+		return false
+	}
+	address, ok := g.clientAddress(c.request)
+	return ok && slices.ContainsFunc(k.addresses, func(n netip.Prefix) bool { return n.Contains(address) })
 }

@@ -316,7 +316,7 @@ auth: "b\"" is not a scope`
 		t.Error(diff)
 	}
 	_, err = New(Options{Resource: resource, Client: &http.Client{Transport: &http.Transport{}}, DefaultScopes: []string{"offline_access"}})
-	want = "auth: no issuer\nauth: scope \"offline_access\" is for clients to ask for, not for an operation to need"
+	want = "auth: no issuer and no API key\nauth: scope \"offline_access\" is for clients to ask for, not for an operation to need"
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Error(diff)
 	}

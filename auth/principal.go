@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,15 +9,19 @@ import (
 	"time"
 )
 
-// Principal is the identity that a verified token represents. It is shared by all requests with
-// that token; treat it as read-only.
+// Principal is the identity that a verified token or an API key represents. It is shared by all
+// requests with that credential; treat it as read-only.
 type Principal struct {
-	// Issuer is the issuer identifier, "iss".
+	// Credential is the kind of credential.
+	Credential CredentialKind
+	// Issuer is the issuer identifier, "iss"; empty for a key.
 	Issuer string
-	// Subject is "sub"; empty if the token has none.
+	// Subject is "sub", or [APIKey.Principal]; empty if the token has none.
 	Subject string
-	// ClientID is "client_id", else "azp"; empty if the token has neither.
+	// ClientID is "client_id", else "azp", or [APIKey.Name]; empty if the token has neither.
 	ClientID string
+	// Groups are [APIKey.Groups]; those of a token are claims.
+	Groups []string
 	// Scopes are the granted scopes, unchanged.
 	Scopes []string
 	// Expiry is the expiry of the token, without the clock skew; zero if it has none.
@@ -28,6 +33,16 @@ type Principal struct {
 	group       int           // 1-based index of its group; 0 if it has none
 	groupMember string        // its name in the group
 }
+
+// CredentialKind is the kind of credential that a caller has presented.
+type CredentialKind string
+
+// Kinds of credentials.
+const (
+	CredentialJWT    CredentialKind = "jwt"
+	CredentialOpaque CredentialKind = "opaque" // a token that was introspected
+	CredentialAPIKey CredentialKind = "api_key"
+)
 
 // Until returns the time at which the token begins to be rejected: Expiry plus the tolerated clock
 // skew, which applies to JWTs only. It is zero if the token has no expiry.
@@ -50,8 +65,9 @@ func (p *Principal) ID() string {
 }
 
 // identify joins issuer and subject. An issuer identifier contains neither '|' nor '#', so the
-// result is unambiguous.
+// result is unambiguous. That of an API key begins with "key", which is no issuer identifier.
 func identify(issuer, subject, client string) string {
+	issuer = cmp.Or(issuer, "key")
 	if subject != "" {
 		return issuer + "|" + subject
 	}

@@ -11,8 +11,15 @@ import (
 // wellKnown is the well-known path of protected resource metadata (RFC 9728 section 3).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// metadataURL inserts the well-known path before the path of the resource (RFC 9728 section 3.1).
+// HasMetadata reports whether there is metadata: clients find an issuer in it, so without issuers there is none.
+func (g *Guard) HasMetadata() bool { return len(g.issuers) > 0 }
+
+// metadataURL inserts the well-known path before the path of the resource (RFC 9728 section 3.1). It
+// is empty if there is no metadata.
 func (g *Guard) metadataURL() string {
+	if !g.HasMetadata() {
+		return ""
+	}
 	return g.resource.Scheme + "://" + g.resource.Host + wellKnown + strings.TrimSuffix(g.resource.EscapedPath(), "/")
 }
 

@@ -100,7 +100,7 @@ func (g *Guard) withIdentifier(o Options, e Endpoint, identifier string) (*Guard
 	if own.dpop, err = newProofVerifier(o, own.resource); err != nil {
 		return nil, err
 	}
-	own.challenges = newChallenges(own.metadataURL(), own.defaultScopes, own.dpop)
+	own.challenges = newChallenges(own.accepted(), own.metadataURL(), own.defaultScopes, own.dpop)
 	own.metadata = newMetadata(o, own.dpop)
 	return &own, nil
 }

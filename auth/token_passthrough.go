@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 )
 
-// IsAccessToken reports whether text is, or may be, an access token for this gateway. Headers that are
+// IsAccessToken reports whether text is, or may be, an access token or an API key for this gateway. Headers that are
 // passed to services are checked with it: such a token must not reach a service (T1; MCP, security best
 // practices, "Token Passthrough"). It does not introspect opaque tokens, because the text may be a
 // credential of another service: an opaque token is recognized while its introspection result is
@@ -13,6 +13,9 @@ import (
 func (g *Guard) IsAccessToken(ctx context.Context, text string) bool {
 	if len(text) > maxToken || !isToken68(text) {
 		return false
+	}
+	if isAPIKey(text) {
+		return g.apiKeys[HashAPIKey(text)] != nil
 	}
 	now := g.now()
 	if g.cache.get(sha256.Sum256([]byte(text)), now) != nil {

@@ -23,6 +23,9 @@ type API struct {
 	// The base URL of calls, instead of the document's servers: http or https, without query and fragment. Operations
 	// with other servers on the origin of the document's keep their path, on the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted" access:"any"`
+	// Base URLs of which a claim of the caller's token selects one. Each gets its own connections, and what is sent to
+	// base_url.
+	BaseURLs *BaseURLs `yaml:"base_urls,omitempty" reload:"reconnect" absent:"none" access:"any" excludes:"base_url: a call goes to one of base_urls"`
 	// How often a document from a URL is fetched again; 0s for never. Slow documents are fetched less often. Files are
 	// watched.
 	Refresh Duration `yaml:"refresh" reload:"reconnect" default:"5m" min:"100ms" max:"168h" zero:"never" access:"none: when documents are read"`
@@ -36,7 +39,7 @@ type API struct {
 	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
 	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name an origin that allow_servers lists"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
-	// document's URL, and can't be a token_exchange.
+	// document's URL, and can't be token_exchange, on_behalf_of or authorization_code.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API" access:"none: it is sent to the document's origin only"`
 	// Request headers of the caller that are passed on, at most 32. Arguments of these names are removed. A mapping
 	// with from and to passes on the caller's own credential for the service.
@@ -75,8 +78,9 @@ type API struct {
 	// Removes invisible characters from responses: control characters, escape sequences, bidirectional controls,
 	// zero-width characters, tags. Error responses are always cleaned.
 	Clean bool `yaml:"clean" default:"false" access:"none: the form of responses"`
-	// Values for the variables of the document's servers.
-	ServerVariables map[string]string `yaml:"server_variables,omitempty" absent:"the document's defaults" access:"any"`
+	// Values for the variables of the document's servers. A mapping with claim and allow selects one by the caller's
+	// token.
+	ServerVariables map[string]*ServerVariable `yaml:"server_variables,omitempty" absent:"the document's defaults" access:"any"`
 	// Path parameters whose values may contain slashes. A bare name sends slashes unchanged. The segments . and .. are
 	// rejected.
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"those that the document declares or shows" access:"joint: slashes"`
@@ -160,7 +164,7 @@ func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
 // Exchanges reports whether calls of the API may need the token of their caller, for a token exchange.
 func (a *API) Exchanges() bool {
 	_, all := a.AllCredentials()
-	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type.NeedsCaller() })
 }
 
 // HasAccounts reports whether callers have accounts of their own at the service.
@@ -208,11 +212,13 @@ func (a *API) Personal() string {
 	case a.Identity != nil:
 		return "identity"
 	case a.Exchanges():
-		return "a credential of type token_exchange"
+		return "a credential with the caller's token"
 	case a.HasAccounts():
 		return "a credential of type authorization_code"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
+	case len(a.ServerSelectors()) > 0:
+		return "a server that a claim selects"
 	}
 	return ""
 }

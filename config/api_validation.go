@@ -6,6 +6,7 @@ func (a *API) validate(c cursor) {
 	a.validateName(c)
 	a.validateRoot(c)
 	a.validateOverlays(c)
+	a.validateServers(c)
 	a.validateServerCredentials(c)
 	a.validateSent(c)
 	if a.SpecCredential != nil && !a.Spec.IsURL() && c.ok("spec") {

@@ -190,9 +190,12 @@ func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 }
 
 // fileReference returns the key path of the first text with a reference to a file; "" for no reference.
-func fileReference(n *yaml.Node, key string) string {
+func fileReference(n *yaml.Node, key string) string { return referenceIn(n, key, "${file:") }
+
+// referenceIn returns the key path of the first text with a reference that begins so; "" for no reference.
+func referenceIn(n *yaml.Node, key, begin string) string {
 	n = resolveAlias(n)
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.Contains(strings.ReplaceAll(n.Value, "$$", ""), "${file:") {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.Contains(strings.ReplaceAll(n.Value, "$$", ""), begin) {
 		return key
 	}
 	for i := 0; i < len(n.Content); i++ {
@@ -206,7 +209,7 @@ func fileReference(n *yaml.Node, key string) string {
 		} else {
 			at += "[" + strconv.Itoa(i) + "]"
 		}
-		if found := fileReference(n.Content[i], at); found != "" {
+		if found := referenceIn(n.Content[i], at, begin); found != "" {
 			return found
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Settings) concealed() (names []string) {
 func (c *Config) UsesClaims() bool {
 	return slices.ContainsFunc(c.Rules, func(r Rule) bool {
 		return r.Set.Condition != "" || slices.ContainsFunc(slices.Collect(maps.Values(r.Set.Arguments)), func(a *Argument) bool { return a != nil && a.Claim != "" })
-	}) || slices.ContainsFunc(c.APIs, func(a API) bool { return len(a.Request.Claims()) > 0 })
+	}) || slices.ContainsFunc(c.APIs, func(a API) bool { return len(a.Request.Claims())+len(a.ServerSelectors()) > 0 })
 }
 
 // argumentSelections returns a Selection for each argument that a rule changes, for each of its selectors: an operation

@@ -5,6 +5,8 @@ type Audit struct {
 	// The file to which records are appended, with mode 0600. It is reopened on SIGHUP and after rotation. Keep it out
 	// of the configuration's directory.
 	File File `yaml:"file,omitempty" absent:"standard output" access:"joint: audit"`
+	// Sends records as logs to telemetry.otlp_endpoint instead of a file.
+	OTLP bool `yaml:"otlp" default:"false" access:"joint: audit"`
 	// The HMAC-SHA256 key for hashes of subjects and arguments, at least 32 characters. Set it to compare hashes
 	// between restarts and replicas.
 	HashKey Secret `yaml:"hash_key,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated" length:"32.."`
@@ -21,12 +23,6 @@ type Audit struct {
 	WhenFull WhenFull `yaml:"when_full" default:"block" access:"joint: audit"`
 	// The maximum number of records that wait to be written.
 	Buffer int `yaml:"buffer" default:"8192" min:"64" max:"1000000" access:"none: limits bound the cost of the audit log"`
-}
-
-func (a *Audit) validate(c cursor) {
-	if !a.HashKey.IsZero() && a.Subject != SubjectHash && a.Arguments != ArgumentsDigest && c.ok("subject", "arguments") {
-		c.errorf("hash_key", "has no effect: neither subjects nor arguments are hashed")
-	}
 }
 
 // AuditSubject is the form of callers in the audit log.

@@ -1,14 +1,18 @@
 package config
 
-// Auth is the authentication and authorization of callers. Either Anonymous is true or there is at least one issuer.
+import "net/url"
+
+// Auth is the authentication and authorization of callers. Either Anonymous is true or there is at least one issuer or key.
 type Auth struct {
 	// Serves all callers without a token, on any address. Excludes all other keys of auth.
 	Anonymous bool `yaml:"anonymous" default:"false" access:"joint: auth"`
 	// The authorization servers whose access tokens are accepted.
 	Issuers []Issuer `yaml:"issuers,omitempty" absent:"none" access:"each: issuer"`
+	// Keys of callers that have no token, such as scripts.
+	Keys []APIKey `yaml:"keys,omitempty" absent:"none" access:"each: name" count:"1000 keys"`
 	// The scopes that a call requires if no rule sets scopes for its operation.
-	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"an error with issuers, unless allow_unscoped is true" access:"scopes" is:"scope" unique:"%q is listed twice"`
-	// Lets any valid token call operations that require no scope.
+	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"an error with issuers or keys, unless allow_unscoped is true" access:"scopes" is:"scope" unique:"%q is listed twice"`
+	// Lets any valid token or key call operations that require no scope.
 	AllowUnscoped bool `yaml:"allow_unscoped" default:"false" access:"grants"`
 	// Scopes that include other scopes, transitively. Names are compared exactly.
 	Implies map[string][]string `yaml:"implies,omitempty" absent:"none" access:"joint: implied scopes" is:"scope" unique:"%q is listed twice"`
@@ -22,11 +26,20 @@ type Auth struct {
 	Registration *Registration `yaml:"registration,omitempty" absent:"clients register at the provider, or are configured" access:"section"`
 }
 
+// HasIssuers reports whether callers may have tokens. The receiver may be nil.
+func (a *Auth) HasIssuers() bool { return a != nil && len(a.Issuers) > 0 }
+
+// HasKeys reports whether callers may have keys. The receiver may be nil.
+func (a *Auth) HasKeys() bool { return a != nil && len(a.Keys) > 0 }
+
 // Issuer is an authorization server whose access tokens are accepted: JWTs (RFC 9068), or opaque ones that it is asked
 // about (RFC 7662).
 type Issuer struct {
-	// The issuer identifier, compared exactly with iss: https, or http for loopback.
+	// The issuer identifier, compared exactly with iss: https, or http for loopback. With directories it is a template.
 	Issuer URL `yaml:"issuer" required:"true" access:"joint: entry"`
+	// The directories of Entra ID whose tokens are accepted, by their ids. Each replaces {tenantid} in the issuer, is an issuer with
+	// keys of its own, and must be the tid of its tokens.
+	Directories []DirectoryID `yaml:"directories,omitempty" absent:"the issuer is no template" access:"grants" empty:"list the ids of the directories" count:"100 directories" unique:"%v is listed twice"`
 	// The settings for a provider (see auth.md), which other keys override.
 	Preset Preset `yaml:"preset,omitempty" absent:"none: the standards" access:"any"`
 	// The kind of access tokens: jwt are verified with the issuer's keys, opaque ones are introspected. Only one issuer
@@ -66,7 +79,8 @@ type Issuer struct {
 }
 
 // IssuerLogin is the gateway's client at an issuer that logs users in. Its redirect URI there is public_url (the first of
-// public_urls) with /account/login/ and the issuer without https://, such as /account/login/idp.example.com/realms/main.
+// public_urls) with /account/login/ and the issuer without https://, such as /account/login/idp.example.com/realms/main. With
+// directories, each has its own.
 type IssuerLogin struct {
 	// The client id.
 	ClientID string `yaml:"client_id" required:"true" access:"none: how the gateway authenticates to the issuer"`
@@ -99,7 +113,11 @@ func (is *Issuer) Opaque() bool {
 	return is.Tokens == TokensOpaque || is.Tokens == "" && is.Preset == "google"
 }
 
-// LoginPath returns the path of the redirect URI of [Issuer.Login], below the public URL.
-func (is *Issuer) LoginPath() string {
-	return "/account/login/" + is.Issuer.URL().Host + is.Issuer.URL().EscapedPath()
+// LoginPath returns the path of the redirect URI of [Issuer.Login], below the public URL, for an identifier of the issuer.
+func LoginPath(identifier string) string {
+	u, err := url.Parse(identifier)
+	if err != nil {
+		return ""
+	}
+	return "/account/login/" + u.Host + u.EscapedPath()
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -8,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.uber.org/goleak"
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/test/cases"
@@ -26,11 +30,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //	config           the loaded configuration with its defaults; only compared where it stands
 //
 // Other files lie beside drawbridge.yaml: 0644 when their name ends in .open, else 0600.
+//
+// A configuration that loads is also valid by docs/config.schema.json, which editors and the Helm chart use.
 func TestCases(t *testing.T) {
-	cases.Run(t, "testdata/*.txtar", runCase)
+	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, path string, archive *txtar.Archive) { runCase(t, path, archive, schema) })
 }
 
-func runCase(t *testing.T, path string, archive *txtar.Archive) {
+func runCase(t *testing.T, path string, archive *txtar.Archive, schema *jsonschema.Schema) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +70,9 @@ func runCase(t *testing.T, path string, archive *txtar.Archive) {
 	}
 	if cfg != nil {
 		checkWithoutSecrets(t, location, env, cfg, problems)
+		if location == "drawbridge.yaml" { // else it may be a document in place of a configuration
+			checkSchema(t, schema, location)
+		}
 	}
 	got := map[string]string{}
 	if len(problems) > 0 {
@@ -75,6 +88,36 @@ func runCase(t *testing.T, path string, archive *txtar.Archive) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("problems and config (-want +got):\n%s", diff)
 	}
+}
+
+// checkSchema holds a file that can be loaded against the schema.
+func checkSchema(t *testing.T, schema *jsonschema.Schema, location string) {
+	t.Helper()
+	text, err := os.ReadFile(location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(asJSON(t, value)); err != nil {
+		t.Errorf("the schema refuses what can be loaded: %v", err)
+	}
+}
+
+// asJSON returns a value of YAML as JSON has it, without times.
+func asJSON(t *testing.T, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err = jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 func writeFile(t *testing.T, name string, data []byte) {

@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 )
 
 // The field tags of the types in this package are read by key_tag.go, by validation_tag.go, and by the test that writes the reference:
@@ -71,11 +73,14 @@ type Config struct {
 	withoutServices *Config
 }
 
-// Telemetry is logs and traces.
+// Telemetry is logs, and what goes to an OpenTelemetry collector.
 type Telemetry struct {
-	// The OpenTelemetry collector for traces (OTLP over HTTP). The default path is /v1/traces.
-	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces" access:"joint: destination"`
-	// The proxy for traces.
+	// The OpenTelemetry collector (OTLP over HTTP). The default paths are /v1/traces, /v1/metrics and /v1/logs; a path is that
+	// of traces.
+	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"nothing is sent" access:"joint: destination"`
+	// What is sent to the collector: traces, metrics, or both. Audit records are sent by audit.otlp.
+	OTLPSignals []Signal `yaml:"otlp_signals" reload:"restart" default:"[traces]" access:"joint: destination" empty:"leave out otlp_endpoint" unique:"%q is listed twice"`
+	// The proxy for the collector.
 	Proxy *Proxy `yaml:"proxy,omitempty" reload:"restart" absent:"the root's proxy" access:"joint: destination"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info" access:"none: no record has secrets, arguments or responses at any level"`
@@ -84,9 +89,57 @@ type Telemetry struct {
 }
 
 func (t *Telemetry) validate(c cursor) {
-	if t.OTLPEndpoint == nil && c.given("proxy") && c.ok("otlp_endpoint") {
-		c.errorf("proxy", "has no effect without telemetry.otlp_endpoint")
+	if !c.ok("otlp_endpoint") {
+		return
 	}
+	if t.OTLPEndpoint == nil {
+		for _, key := range []string{"proxy", "otlp_signals"} {
+			if c.given(key) {
+				c.errorf(key, "has no effect without telemetry.otlp_endpoint")
+			}
+		}
+		return
+	}
+	if slices.Contains(t.OTLPSignals, SignalMetrics) && t.SignalURL(MetricsPath) == nil {
+		c.errorf("otlp_endpoint", "must have no path, or one that ends with %s, since metrics are sent too", TracesPath)
+	}
+}
+
+// Signal is a kind of telemetry that is sent to a collector.
+type Signal string
+
+// The values of [Signal].
+const (
+	SignalTraces  Signal = "traces"
+	SignalMetrics Signal = "metrics"
+)
+
+func (Signal) values() []string { return []string{"traces", "metrics"} }
+
+// The default paths of OTLP over HTTP.
+const (
+	TracesPath  = "/v1/traces"
+	MetricsPath = "/v1/metrics"
+	LogsPath    = "/v1/logs"
+)
+
+// SignalURL returns the URL of the collector for the signal with a default path; nil if there is no collector, or if the path that it
+// has is no sibling of that of traces.
+func (t *Telemetry) SignalURL(path string) *url.URL {
+	if t.OTLPEndpoint == nil {
+		return nil
+	}
+	u := *t.OTLPEndpoint.URL()
+	switch parent, sibling := strings.CutSuffix(u.Path, TracesPath); {
+	case u.Path == "" || u.Path == "/":
+		u.Path = path
+	case path == TracesPath:
+	case sibling:
+		u.Path, u.RawPath = parent+path, ""
+	default:
+		return nil
+	}
+	return &u
 }
 
 // Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as written

@@ -41,7 +41,7 @@ type ConsoleToken struct {
 // ConsoleOIDC is the OpenID provider at which people sign in to the console, with the authorization code flow and PKCE.
 type ConsoleOIDC struct {
 	// The issuer identifier, https, or http for loopback. Its metadata is at /.well-known/openid-configuration.
-	Issuer URL `yaml:"issuer" required:"true" access:"joint: console" https:", or http for a loopback host"`
+	Issuer URL `yaml:"issuer" required:"true" access:"joint: console" is:"issuer" https:", or http for a loopback host"`
 	// The client id of the console. Its redirect URI is that of console.url with /console/signin/callback.
 	ClientID string `yaml:"client_id" required:"true" access:"joint: console"`
 	// The client secret.

@@ -12,22 +12,25 @@ import (
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
 	// How to authenticate. The types from client_credentials to jwt_assertion get a token from an authorization server:
-	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693) or for a signed assertion (RFC 7523).
-	// authorization_code sends the token of the account that each caller has at the service, who logs in there once.
-	// aws_sigv4 signs each request.
+	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693, or the on-behalf-of flow of Entra ID) or
+	// for a signed assertion (RFC 7523). authorization_code sends the token of the account that each caller has at the
+	// service, who logs in there once. login gets a token or cookie from the service itself. digest (RFC 7616) and
+	// aws_sigv4 sign each request.
 	Type CredentialType `yaml:"type" required:"true"`
 	// For bearer: the token (RFC 6750).
 	Token Secret `yaml:"token,omitempty" absent:"required for bearer" access:"none: secrets and keys are rotated"`
-	// For basic: the user name (RFC 7617), without a colon.
-	Username string `yaml:"username,omitempty" absent:"required for basic"`
-	// For basic: the password.
-	Password Secret `yaml:"password,omitempty" absent:"required for basic" access:"none: secrets and keys are rotated"`
-	// For api_key: the location of the key.
-	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key"`
-	// For api_key: the name of the header, the query parameter or the cookie.
-	Name string `yaml:"name,omitempty" absent:"required for api_key"`
+	// For basic, digest and login: the user name, for basic (RFC 7617) and digest without a colon.
+	Username string `yaml:"username,omitempty" absent:"required for basic, digest and login"`
+	// For basic, digest and login: the password.
+	Password Secret `yaml:"password,omitempty" absent:"required for basic, digest and login" access:"none: secrets and keys are rotated"`
+	// For api_key and login: the location of the key or token.
+	In KeyLocation `yaml:"in,omitempty" absent:"required for api_key; for login, cookie with login.token_cookie, else header"`
+	// For api_key and login: the name of the header, the query parameter or the cookie.
+	Name string `yaml:"name,omitempty" absent:"required for api_key; for login, Authorization or login.token_cookie"`
 	// For api_key: the key.
 	Value Secret `yaml:"value,omitempty" absent:"required for api_key" access:"none: secrets and keys are rotated"`
+	// For login: the request, and the place of the token in its response.
+	Login *Login `yaml:"login,omitempty" absent:"required for login"`
 	// For aws_sigv4: the id of the key, which is part of requests.
 	AccessKeyID string `yaml:"access_key_id,omitempty" absent:"required for aws_sigv4" access:"none: secrets and keys are rotated"`
 	// For aws_sigv4: the signing key. It is never sent.
@@ -61,12 +64,12 @@ type Credential struct {
 	KeyAlgorithm Algorithm `yaml:"key_algorithm,omitempty" absent:"as the key is: RS256, ES256, ES384, ES512 or EdDSA" access:"none: secrets and keys are rotated"`
 	// For tls_client_auth: a PEM file with the gateway's certificate and the intermediate certificates.
 	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth" access:"none: secrets and keys are rotated" pem:"certificates"`
-	// PEM certificates that are trusted for the authorization server instead of the system's.
+	// PEM certificates that are trusted for the authorization server, or an absolute login.url, instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
-	// The proxy for the authorization server.
+	// The proxy for the authorization server, or an absolute login.url.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the API's proxy" access:"none: tokens are fetched over TLS"`
 	// The scopes to request. For authorization_code, those that the document requires for the called operation are added.
-	Scopes []string `yaml:"scopes,omitempty" absent:"none" is:"scope" unique:"%q is listed twice"`
+	Scopes []string `yaml:"scopes,omitempty" absent:"none; required for on_behalf_of" is:"scope" unique:"%q is listed twice"`
 	// The target services as absolute URIs (RFC 8707). token_exchange needs these or audiences.
 	Resources []string `yaml:"resources,omitempty" absent:"none"`
 	// The target services by their names at the authorization server (RFC 8693).
@@ -79,8 +82,12 @@ type Credential struct {
 	SubjectTokenType string `yaml:"subject_token_type,omitempty" absent:"urn:ietf:params:oauth:token-type:access_token"`
 	// For token_exchange: the type of token to request.
 	RequestedTokenType string `yaml:"requested_token_type,omitempty" absent:"none; an access token or a JWT is accepted"`
-	// For token_exchange: further accepted values of aud. A JWT for another audience is not used.
-	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none"`
+	// For token_exchange: further accepted values of aud. A JWT for another audience is not used. For on_behalf_of: all
+	// accepted values.
+	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none; for on_behalf_of, any but those of the caller's token"`
+	// For on_behalf_of: the issuer of callers' tokens, one of auth.issuers, to which token_url belongs. Tokens of other
+	// issuers are not sent there.
+	Issuer string `yaml:"issuer,omitempty" absent:"the issuer, if auth.issuers has one"`
 
 	unset bool // a placeholder stands in it
 }
@@ -129,22 +136,38 @@ type Identity struct {
 
 // IsOAuth reports whether the credential is a token of an authorization server.
 func (t CredentialType) IsOAuth() bool {
-	return t == CredentialClientCredentials || t == CredentialTokenExchange || t == CredentialJWTAssertion || t == CredentialAuthorizationCode
+	return t == CredentialClientCredentials || t == CredentialJWTAssertion || t == CredentialAuthorizationCode || t.NeedsCaller()
+}
+
+// NeedsCaller reports whether the credential is a token for that of the caller.
+func (t CredentialType) NeedsCaller() bool {
+	return t == CredentialTokenExchange || t == CredentialOnBehalfOf
+}
+
+// Location returns the part of requests that has the credential, or most of it.
+func (c *Credential) Location() (in KeyLocation, name string) {
+	switch {
+	case c.Type == CredentialAPIKey:
+		return c.In, c.Name
+	case c.Type == CredentialLogin && c.Login != nil:
+		return c.Login.location(c.In, c.Name)
+	}
+	return KeyInHeader, "Authorization"
 }
 
 // Headers returns the headers in which the credential is sent.
 func (c *Credential) Headers() []string {
-	switch {
-	case c.Type == CredentialAWSSigV4:
+	if c.Type == CredentialAWSSigV4 {
 		return []string{"Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256"}
-	case c.Type == CredentialAPIKey && c.In == KeyInHeader:
-		return []string{c.Name}
-	case c.Type == CredentialAPIKey && c.In == KeyInCookie:
-		return []string{"Cookie"}
-	case c.Type == CredentialAPIKey:
-		return nil
 	}
-	return []string{"Authorization"}
+	switch in, name := c.Location(); in {
+	case KeyInCookie:
+		return []string{"Cookie"}
+	case KeyInQuery:
+		return nil
+	default:
+		return []string{name}
+	}
 }
 
 // HeaderName returns the header that has the caller identity.
@@ -165,7 +188,10 @@ func credentialKeys() []string {
 }
 
 // derive fills in what depends on other keys.
-func (c *Credential) derive() {
+func (c *Credential) derive(callers *Auth) {
+	if c.Type == CredentialOnBehalfOf && c.Issuer == "" && callers != nil && len(callers.Issuers) == 1 {
+		c.Issuer = callers.Issuers[0].Issuer.String()
+	}
 	if !c.Type.IsOAuth() || c.ClientAuth != "" {
 		return
 	}

@@ -18,15 +18,20 @@ var (
 		CredentialAWSSigV4:          {"access_key_id", "secret_access_key", "region", "service"},
 		CredentialClientCredentials: {"token_url"},
 		CredentialTokenExchange:     {"token_url"},
+		CredentialOnBehalfOf:        {"token_url", "scopes"},
 		CredentialJWTAssertion:      {"token_url", "key_file"},
 		CredentialAuthorizationCode: {"authorize_url", "token_url", "client_id"},
+		CredentialLogin:             {"username", "password", "login"},
+		CredentialDigest:            {"username", "password"},
 	}
 	credentialTakes = map[CredentialType][]string{
 		CredentialAWSSigV4:          {"session_token"},
 		CredentialClientCredentials: {},
 		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
+		CredentialOnBehalfOf:        {"issuer", "accept_audiences"},
 		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
 		CredentialAuthorizationCode: {"revoke_url"},
+		CredentialLogin:             {"in", "name", "ca_file", "proxy"},
 	}
 	oauthTakes = []string{"client_auth", "ca_file", "proxy", "scopes", "resources", "audiences", "parameters"}
 
@@ -61,10 +66,13 @@ func (cr *Credential) validate(c cursor) {
 		}
 	}
 	c.check("token", checkToken(cr.Token.Reveal()))
-	if strings.Contains(cr.Username, ":") {
+	if strings.Contains(cr.Username, ":") && cr.Type != CredentialLogin {
 		c.check("username", errors.New("can't hold a colon"))
 	}
 	c.check("password", checkText(cr.Password.Reveal()))
+	if cr.Type == CredentialLogin && cr.Login != nil {
+		cr.validateLogin(c)
+	}
 	c.check("secret_access_key", checkToken(cr.SecretAccessKey.Reveal()))
 	c.check("session_token", checkToken(cr.SessionToken.Reveal()))
 	if strings.ContainsFunc(cr.AccessKeyID, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("/,=", r) }) {
@@ -72,7 +80,7 @@ func (cr *Credential) validate(c cursor) {
 	}
 	c.check("region", checkAWSName(cr.Region, "eu-west-1"))
 	c.check("service", checkAWSName(cr.Service, "execute-api"))
-	switch cr.In {
+	switch in, _ := cr.Location(); in {
 	case KeyInQuery: // is escaped, whatever it holds
 	case KeyInHeader:
 		c.check("name", checkHeader(cr.Name))
@@ -85,6 +93,22 @@ func (cr *Credential) validate(c cursor) {
 			return r <= ' ' || r >= 0x7f || strings.ContainsRune(`",;\`, r)
 		}) {
 			c.check("value", errors.New("holds a character that can't stand in a cookie"))
+		}
+	}
+}
+
+// validateLogin checks what a login leaves to the credential.
+func (cr *Credential) validateLogin(c cursor) {
+	in, name := cr.Location()
+	switch {
+	case name == "" && c.ok("in", "name", "login", "login.token_cookie"):
+		c.errorf("name", "is required with in: %s", in)
+	case in != KeyInHeader && c.given("login.scheme"):
+		c.errorf("login.scheme", "can't stand beside in: %s, which has the token alone", in)
+	}
+	if cr.Login.IsPath() {
+		for _, key := range []string{"ca_file", "proxy"} {
+			c.check(key, errors.New("can't stand with a path as login.url: the request is sent like calls of the API"))
 		}
 	}
 }
@@ -120,6 +144,8 @@ func (cr *Credential) validateOAuth(c cursor) {
 			c.errorf(f, "is required for type %s", cr.Type)
 		case slices.Contains(byAuth, f) && !c.given(f):
 			c.errorf(f, "is required for client_auth %s", cr.ClientAuth)
+		case cr.Type == CredentialOnBehalfOf && (f == "resources" || f == "audiences") && c.given(f):
+			c.errorf(f, "can't stand with type on_behalf_of: its scopes name the service")
 		case !c.given(f) || slices.Contains(slices.Concat(byType, byAuth, credentialTakes[cr.Type], clientTakes[cr.ClientAuth], oauthTakes), f):
 		case !takenBy(f, func(t CredentialType, _ ClientAuth) bool { return t == cr.Type }):
 			c.errorf(f, "can't stand with type %s", cr.Type)
@@ -149,7 +175,7 @@ func (cr *Credential) validateOAuth(c cursor) {
 var protocolParameters = []string{
 	"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
 	"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
-	"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password",
+	"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password", "requested_token_use",
 }
 
 // validateAuthorizationCode checks a credential for which each caller logs in at the service.

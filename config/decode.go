@@ -368,7 +368,7 @@ func bounds(v reflect.Value, f field) bool {
 func fits(tag string, t reflect.Type) bool {
 	switch t {
 	case reflect.TypeFor[Duration](), reflect.TypeFor[ByteSize](), reflect.TypeFor[TokenCount](), reflect.TypeFor[Address](), reflect.TypeFor[Frequency](), reflect.TypeFor[OwnFrequency](),
-		reflect.TypeFor[TLSVersion]():
+		reflect.TypeFor[TLSVersion](), reflect.TypeFor[Instant]():
 		return true
 	}
 	switch t.Kind() {

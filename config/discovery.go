@@ -77,7 +77,7 @@ type APIDefaults struct{ api API }
 // notShared are the keys of an API that its registration gives, and those that send something to the service.
 var notShared = map[string]string{
 	"spec": "the registration of a service gives it", "root": "documents of services are not files", "name": "api_name gives it",
-	"base_url":   "the registration of a service gives it",
+	"base_url": "the registration of a service gives it", "base_urls": "the registration of a service gives its base URL",
 	"credential": "what is sent to a service is in credentials", "credentials": "what is sent to a service is in credentials",
 	"spec_credential": "what is sent to a service is in credentials", "pass_headers": "what is sent to a service is in credentials",
 	"request": "what is sent to a service is in credentials", "identity": "what is sent to a service is in credentials",

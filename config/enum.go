@@ -118,15 +118,23 @@ const (
 
 	CredentialClientCredentials CredentialType = "client_credentials" // a token for the gateway itself
 	CredentialTokenExchange     CredentialType = "token_exchange"     // a token for that of the caller
+	CredentialOnBehalfOf        CredentialType = "on_behalf_of"       // a token for that of the caller, at Entra ID
 	CredentialJWTAssertion      CredentialType = "jwt_assertion"      // a token for a signed assertion
 	CredentialAuthorizationCode CredentialType = "authorization_code" // a token for the account of each caller
 
+	CredentialLogin    CredentialType = "login"     // a token or cookie of the service itself, for user name and password
+	CredentialDigest   CredentialType = "digest"    // a digest of each request with the password
 	CredentialAWSSigV4 CredentialType = "aws_sigv4" // a signature of each request
 )
 
 func (CredentialType) values() []string {
-	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "jwt_assertion", "authorization_code", "aws_sigv4"}
+	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "on_behalf_of", "jwt_assertion", "authorization_code", "login", "digest", "aws_sigv4"}
 }
+
+// LoginMethod is the method of a login request.
+type LoginMethod string
+
+func (LoginMethod) values() []string { return []string{"POST", "PUT"} }
 
 // ClientAuth is how the gateway proves to an authorization server who it is.
 type ClientAuth string

@@ -13,6 +13,7 @@ var formats = map[string]func(text string) error{
 	"api-name":         checkAPIName,
 	"claim":            checkClaim,
 	"dropped-argument": checkDropped,
+	"issuer":           checkIssuer,
 	"job-source":       checkJobSource,
 	"role-claim":       func(name string) error { return checkClaimAs(name, "/realm_access/roles") },
 	"scope":            checkScope,
@@ -35,6 +36,17 @@ func checkClaim(name string) error { return checkClaimAs(name, "/org/id") }
 func checkClaimAs(name, example string) error {
 	if strings.Trim(name, "/") == "" {
 		return fmt.Errorf("must be the name of a claim or a JSON Pointer, such as %s", example)
+	}
+	return nil
+}
+
+// issuerPlaceholder finds what documentation writes in place of a value: {tenant}, <tenant> or *, which no token has.
+var issuerPlaceholder = regexp.MustCompile(`\{[^{}/]*\}?|<[^<>/]*>?|\*|(?i:%7b[^/]*|%3c[^/]*)`)
+
+// checkIssuer refuses an issuer with a placeholder: it is compared with iss exactly.
+func checkIssuer(issuer string) error {
+	if p := issuerPlaceholder.FindString(issuer); p != "" {
+		return fmt.Errorf("has the placeholder %s, which no token has in iss; write the value that it stands for", quote(p))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (l *loader) setBaseURL(cfg *Config) {
 		l.errorf("", "%s: %s", BaseURLFlag, err)
 		return
 	}
-	cfg.APIs[0].BaseURL = &u
+	cfg.APIs[0].BaseURL, cfg.APIs[0].BaseURLs = &u, nil
 	cfg.flags = map[string]string{"apis[0].base_url": BaseURLFlag}
 }
 
@@ -182,6 +182,9 @@ func (l *loader) derive(cfg *Config) {
 }
 
 func (l *loader) deriveAPI(cfg *Config, key string, api *API) {
+	if api.BaseURLs != nil && api.BaseURL == nil {
+		api.BaseURL = api.BaseURLs.first()
+	}
 	if api.MaxAnswer == 0 {
 		api.MaxAnswer = cfg.Limits.MaxAnswer
 	}
@@ -202,7 +205,7 @@ func (l *loader) deriveAPI(cfg *Config, key string, api *API) {
 	}
 	_, credentials := api.AllCredentials()
 	for _, c := range credentials {
-		c.derive()
+		c.derive(cfg.Auth)
 	}
 }
 
@@ -217,7 +220,7 @@ func (l *loader) deriveProvider(cfg *Config, key string, d *Discovery) {
 	for i := range sent { // copies, with the same credentials
 		_, credentials := sent[i].AllCredentials()
 		for _, c := range credentials {
-			c.derive()
+			c.derive(cfg.Auth)
 		}
 	}
 }

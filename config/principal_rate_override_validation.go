@@ -16,8 +16,7 @@ func (m *PrincipalMatch) validate(c cursor) {
 		c.errorf("", "is that of limits.principal_rates[%d], which holds", first)
 	}
 	for i, issuer := range m.Issuer {
-		known := func(is Issuer) bool { return is.Issuer.String() == issuer }
-		if at := c.item("issuer", i); c.ok(at) && c.config().Auth != nil && len(c.config().Auth.Issuers) > 0 && !slices.ContainsFunc(c.config().Auth.Issuers, known) {
+		if at := c.item("issuer", i); c.ok(at) && c.config().Auth.HasIssuers() && !slices.Contains(c.config().Auth.Identifiers(), issuer) {
 			c.errorf(at, "%s is none of auth.issuers", quote(issuer))
 		}
 	}

@@ -12,7 +12,7 @@ func (cfg *Config) deriveProxies() {
 	ofCredentials := func(api *API, from *Proxy) {
 		_, credentials := api.AllCredentials()
 		for _, c := range credentials {
-			if c.Type.IsOAuth() {
+			if c.Type.IsOAuth() || c.Type == CredentialLogin {
 				inherit(&c.Proxy, from)
 			}
 		}

@@ -24,6 +24,7 @@ import (
 const (
 	schemaFile = "../docs/config.schema.json"
 	manualFile = "../docs/configuration.md"
+	valuesFile = "../deploy/helm/drawbridge/values.schema.json"
 )
 
 // examplePages are the pages whose YAML is complete configurations.
@@ -43,6 +44,38 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareFile(t, schemaFile, buf.Bytes())
+}
+
+// TestValuesSchema holds the definitions in the schema of the chart's values against the types. They are those of docs/config.schema.json
+// in the words of draft 7, the newest that Helm before 3.18 knows, and take no secret but by a reference: config becomes a ConfigMap.
+func TestValuesSchema(t *testing.T) {
+	values, err := os.ReadFile(valuesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin = "\n  \"definitions\": {"
+	written, _, ok := bytes.Cut(values, []byte(begin))
+	if !ok {
+		t.Fatalf("%s has no place for the definitions", valuesFile)
+	}
+	var lines []string
+	defs := append(newReference(t).definitions(), member{"secret", object{
+		{"description", "A secret, which is not written here but referred to."},
+		{"type", "string"}, {"if", object{{"$ref", "#/$defs/reference"}}},
+		// An enum is the one keyword whose error shows what is allowed and not what was given.
+		{"else", object{{"enum", []string{"${file:/run/secrets/NAME/KEY}", "${NAME}"}}}},
+	}})
+	for _, d := range defs {
+		var b bytes.Buffer
+		spaced, err := object{d}.MarshalJSON()
+		if err != nil || json.Compact(&b, spaced) != nil {
+			t.Fatal(err)
+		}
+		line := bytes.ReplaceAll(b.Bytes(), []byte(`"type":"string","minLength":1,"writeOnly":true`), []byte(`"$ref":"#/$defs/secret"`))
+		line = bytes.ReplaceAll(line, []byte("#/$defs/"), []byte("#/definitions/"))
+		lines = append(lines, "\n    "+string(line[1:len(line)-1]))
+	}
+	compareFile(t, valuesFile, []byte(string(written)+begin+strings.Join(lines, ",")+"\n  }\n}\n"))
 }
 
 // TestReference holds the reference in docs/configuration.md against the types.
@@ -208,7 +241,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (r *reference) schema() object {
+// definitions returns the schema of each struct type, and of a reference.
+func (r *reference) definitions() object {
 	defs := object{{"reference", object{
 		{"description", "A value from the environment or a file: ${NAME}, ${NAME:-default} or ${file:PATH}."},
 		{"type", "string"}, {"pattern", `\$\{`},
@@ -243,6 +277,10 @@ func (r *reference) schema() object {
 		}
 		defs = append(defs, member{name, def})
 	}
+	return defs
+}
+
+func (r *reference) schema() object {
 	return object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"title", "Configuration of drawbridge"},
@@ -252,7 +290,7 @@ func (r *reference) schema() object {
 				{"type", "array"}, {"items", object{{"type", "string"}, {"minLength", 1}}}, {"minItems", 1}},
 			{{"$ref", "#/$defs/Config"}},
 		}},
-		{"$defs", defs},
+		{"$defs", r.definitions()},
 	}
 }
 
@@ -320,6 +358,8 @@ func schemaOf(t reflect.Type, f field) object {
 	switch t {
 	case reflect.TypeFor[Duration]():
 		return orReference(object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}})
+	case reflect.TypeFor[Instant]():
+		return orReference(object{{"type", "string"}, {"pattern", `^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9:]+))?$`}})
 	case reflect.TypeFor[JSON]():
 		return object{{"type", "object"}}
 	case reflect.TypeFor[Frequency]():
@@ -333,6 +373,8 @@ func schemaOf(t reflect.Type, f field) object {
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0}, {"pattern", `^[0-9]+k?$`}})
 	case reflect.TypeFor[Value](), reflect.TypeFor[Literal]():
 		return object{}
+	case reflect.TypeFor[Secret]():
+		return append(text, member{"writeOnly", true})
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
 	}
@@ -342,7 +384,7 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
 	if e, ok := reflect.Zero(t).Interface().(enum); ok {
-		return orReference(object{{"enum", e.values()}})
+		return orReference(object{{"enum", spellings(e.values())}})
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -365,6 +407,19 @@ func schemaOf(t reflect.Type, f field) object {
 		}
 		return ref
 	}
+}
+
+// spellings returns the words that the loader reads as one of the values: 1.3 needs no quotes.
+func spellings(values []string) (all []any) {
+	for _, v := range values {
+		all = append(all, v)
+	}
+	for _, v := range values {
+		if _, err := strconv.ParseFloat(v, 64); err == nil {
+			all = append(all, json.Number(v))
+		}
+	}
+	return all
 }
 
 // schemasOf returns the schemas of the forms that are shorter than a mapping.

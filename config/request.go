@@ -46,7 +46,8 @@ func (a *API) validateRequest(c cursor) {
 		case name == "" || len(name) > 128 || strings.ContainsFunc(name, control):
 			c.errorf(at, "%s is not the name of a query parameter", quote(name))
 		case slices.ContainsFunc(all, func(cr *Credential) bool {
-			return cr.Type == CredentialAPIKey && cr.In == KeyInQuery && cr.Name == name
+			in, of := cr.Location()
+			return in == KeyInQuery && of == name
 		}):
 			c.errorf(at, "%s is the parameter of a credential", quote(name))
 		case slices.ContainsFunc(all, func(cr *Credential) bool { return cr.Type == CredentialAWSSigV4 }) && strings.HasPrefix(strings.ToLower(name), "x-amz-"):

@@ -5,6 +5,8 @@ type Result struct {
 	// A jq expression that selects a part of the response, at most 4096 bytes. Loops, definitions and calculations are
 	// not supported.
 	Select string `yaml:"select,omitempty" absent:"the whole answer" length:"4096"`
+	// Leaves out the members of JSON objects that are null. Elements of arrays stay. The result says how many are left out.
+	DropNulls bool `yaml:"drop_nulls" default:"false"`
 	// The maximum number of elements of each array. The result says how many are left out.
 	MaxItems int `yaml:"max_items,omitempty" min:"1" max:"1000000" absent:"any"`
 	// The maximum number of tokens. Arrays lose elements, then long strings are shortened, and the result says so. More than

@@ -77,6 +77,9 @@ func TestSecretTypes(t *testing.T) {
 			if _, beside := typ.FieldByName("Secret"); beside && f.name == "value" {
 				continue // a secret has a key of its own
 			}
+			if typ == reflect.TypeFor[ServerVariable]() {
+				continue // a part of a URL, which is shown
+			}
 			switch f.name {
 			case "token", "password", "value", "client_secret", "secret_access_key", "session_token", "seal_keys", "secret", "callback_secret", "hash_key":
 				if !secret {

@@ -17,6 +17,7 @@ func (a *API) validateServerCredentials(c cursor) {
 			c.errorf(one, "the key must be an origin, scheme://host[:port]: %s", err)
 			continue
 		}
+		at, _ := origin.Parse(to.String())
 		own := a.Spec.String()
 		if a.BaseURL != nil {
 			own = a.BaseURL.String()
@@ -24,6 +25,7 @@ func (a *API) validateServerCredentials(c cursor) {
 		switch home, ok := origin.Parse(own); {
 		case seen[to] != "":
 			c.errorf(one, "names the same origin as %s", quote(seen[to]))
+		case a.BaseURLs.HasOrigin(at): // it replaces credential there
 		case ok && home.String() == to.String() && c.ok("spec", "base_url"):
 			c.errorf(one, "is the origin of the API itself, which gets credential or credentials")
 		case !slices.Contains(a.AllowServers, to) && c.ok("allow_servers"):

@@ -87,7 +87,7 @@ func (s *Server) validateURLs(c cursor) {
 
 // validateURL checks one URL by which clients reach the gateway.
 func (s *Server) validateURL(c cursor, name string, u *URL) {
-	if u.URL().Scheme != "https" && !u.Loopback() && c.config().Auth != nil && len(c.config().Auth.Issuers) > 0 {
+	if u.URL().Scheme != "https" && !u.Loopback() && !c.config().hasNoTokens() {
 		c.errorf(name, "must be https, because tokens travel to it")
 	}
 	if u.URL().Scheme == "http" && s.TLS != nil && c.ok("tls") {

@@ -3,6 +3,7 @@ package config
 import (
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // validateSent checks what the gateway sends to prove itself, or its caller, to a service: as far as one value depends on another.
@@ -10,20 +11,50 @@ func (a *API) validateSent(c cursor) {
 	keys, all := a.AllCredentials()
 	for i, credential := range all {
 		at := join(keys[i], "type")
+		if credential.Login != nil {
+			credential.Login.validateRecipient(c.at(join(keys[i], "login")), a.recipient(keys[i]))
+		}
 		switch {
 		case credential.Type == CredentialAuthorizationCode && c.ok(at):
 			a.validateAccount(c, keys[i])
-		case credential.Type != CredentialTokenExchange || !c.ok(at):
+		case !credential.Type.NeedsCaller() || !c.ok(at):
 		case credential == a.SpecCredential:
-			c.errorf(at, "can't be token_exchange: no caller has a part in the fetch of the document")
+			c.errorf(at, "can't be %s: no caller has a part in the fetch of the document", credential.Type)
 		case c.anonymous():
-			c.errorf(at, "token_exchange needs auth.issuers: without tokens of callers there is nothing to exchange")
+			c.errorf(at, "%s needs auth.issuers: without tokens of callers there is nothing to exchange", credential.Type)
+		case credential.Type == CredentialOnBehalfOf:
+			credential.validateIssuer(c.at(keys[i]))
 		}
 	}
 	a.validatePassedHeaders(c)
 	a.validateRequest(c.at("request"))
 	if a.Identity != nil {
 		a.validateIdentity(c.at("identity"))
+	}
+}
+
+// recipient returns the URL whose origin gets the credential at a key of the API.
+func (a *API) recipient(key string) string {
+	if name, ok := strings.CutPrefix(key, "server_credentials."); ok {
+		return name
+	}
+	if a.BaseURL != nil && key != "spec_credential" {
+		return a.BaseURL.String()
+	}
+	return a.Spec.String()
+}
+
+// validateIssuer checks that the issuer of callers' tokens is known, to whose token endpoint they go.
+func (cr *Credential) validateIssuer(c cursor) {
+	cfg := c.config()
+	if cfg == nil || cfg.Auth == nil || !c.loader.ok("auth") {
+		return
+	}
+	switch {
+	case cr.Issuer == "":
+		c.errorf("issuer", "is required, because auth.issuers has several: callers' tokens of one of them go to token_url")
+	case !slices.ContainsFunc(cfg.Auth.Issuers, func(is Issuer) bool { return is.Issuer.String() == cr.Issuer }):
+		c.errorf("issuer", "%s is none of auth.issuers", quote(cr.Issuer))
 	}
 }
 
@@ -45,7 +76,7 @@ func (a *API) validateIdentity(c cursor) {
 	}
 	keys, all := a.AllCredentials()
 	for i, credential := range all {
-		if credential != a.SpecCredential && credential.Type == CredentialAPIKey && credential.In == KeyInHeader && sameHeader(credential.Name, header) {
+		if in, name := credential.Location(); credential != a.SpecCredential && in == KeyInHeader && sameHeader(name, header) {
 			c.errorf("header", "%s is the header of %s", quote(header), keys[i])
 		}
 	}
@@ -93,6 +124,9 @@ func (a *API) validatePassedHeaders(c cursor) {
 		}
 		if h.credential {
 			h.validateCredential(c, from, to)
+		}
+		if c.config().Auth.HasKeys() && sameHeader("X-API-Key", h.From) && c.ok(from) {
+			c.errorf(from, "can't be X-API-Key with auth.keys: callers prove themselves to the gateway with it")
 		}
 		switch sent := a.sentIn(h.To); {
 		case !c.ok(to):

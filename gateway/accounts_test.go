@@ -17,7 +17,9 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"drawbridge/auth"
 	"drawbridge/auth/authtest"
+	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
@@ -42,6 +44,12 @@ const userHeader = "X-User"
 
 func newAccountWorld(t *testing.T, life time.Duration) *accountWorld {
 	t.Helper()
+	return newAccountWorldAt(t, life, "")
+}
+
+// newAccountWorldAt returns a world whose issuer has a path.
+func newAccountWorldAt(t *testing.T, life time.Duration, path string) *accountWorld {
+	t.Helper()
 	w := &accountWorld{t: t, rejected: map[string]bool{}}
 	user := func(r *http.Request) string { return r.Header.Get(userHeader) }
 	start := func(o authtest.Options) *authtest.Server {
@@ -60,8 +68,8 @@ func newAccountWorld(t *testing.T, life time.Duration) *accountWorld {
 	issuer := free.Addr().String()
 	_ = free.Close()
 	w.issuer = start(authtest.Options{
-		Issuer: "http://" + issuer, Address: issuer, DefaultResource: gatewaytest.ResourceURL,
-		Clients: []authtest.Client{{ID: "gateway", Secret: "issuer-secret-0123456789", RedirectURIs: []string{gatewaytest.PublicURL + "/account/login/" + issuer}}},
+		Issuer: "http://" + issuer + path, Address: issuer, DefaultResource: gatewaytest.ResourceURL,
+		Clients: []authtest.Client{{ID: "gateway", Secret: "issuer-secret-0123456789", RedirectURIs: []string{gatewaytest.PublicURL + "/account/login/" + issuer + path}}},
 	})
 	w.login = start(authtest.Options{
 		DefaultResource: "https://shop.example.com", AccessLife: life,
@@ -359,16 +367,83 @@ func TestAccountRejected(t *testing.T) {
 	w.link(g, "alice", "list")
 }
 
-// TestAccountOfNobody: callers without a subject, or of an issuer that logs nobody in, get no link.
+// TestAccountOfNobody: callers without a subject, of an issuer that logs nobody in, or with a key, whose principal has the name of a user who
+// has an account, get no link and no account.
 func TestAccountOfNobody(t *testing.T) {
 	w := newAccountWorld(t, 0)
-	i := gatewaytest.NewIDP(t)
-	cfg := strings.Replace(w.config(fmt.Sprintf(", state_dir: %q", t.TempDir())), "issuers: [", fmt.Sprintf("issuers: [{issuer: %q}, ", i.URL), 1)
+	i, key := gatewaytest.NewIDP(t), auth.NewAPIKey()
+	cfg := strings.NewReplacer("issuers: [", fmt.Sprintf("issuers: [{issuer: %q}, ", i.URL), "  default_scopes:",
+		fmt.Sprintf("  keys: [{name: script, principal: alice, hash: %q, scopes: [mcp:tools]}]\n  default_scopes:", config.NewKeyHash(auth.HashAPIKey(key)))).
+		Replace(w.config(fmt.Sprintf(", state_dir: %q", t.TempDir())))
 	g := gatewaytest.Start(t, w.document, cfg, w.service.URL)
-	for name, change := range map[string]map[string]any{"another issuer": nil, "no subject": {"sub": ""}} {
-		text := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, change)).Call("list").Body.String()
-		if linkForm.MatchString(text) || len(w.calls) > 0 || !strings.Contains(text, `"isError":true`) {
-			t.Errorf("%s: %s", name, text)
+	w.mustConnect(g, "alice", "list")
+	for _, test := range []struct{ name, token, want string }{
+		{"another issuer", i.Token(t, nil), "it signs in no users of the issuer"},
+		{"no subject", i.Token(t, map[string]any{"sub": ""}), "this call has no user"},
+		{"a key", key, "this caller has an API key"},
+	} {
+		text := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", test.token).Call("list").Body.String()
+		if linkForm.MatchString(text) || len(w.calls) > 0 || !strings.Contains(text, `"isError":true`) || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %s", test.name, text)
 		}
+	}
+}
+
+// TestAccountOfADirectory: users of each directory of an issuer sign in at that directory.
+func TestAccountOfADirectory(t *testing.T) {
+	const directory = "aaaabbbb-0000-cccc-1111-dddd2222eeee"
+	w := newAccountWorldAt(t, 0, "/"+directory)
+	cfg := strings.Replace(w.config(fmt.Sprintf(", state_dir: %q", t.TempDir())), directory+`", login`, `{tenantid}", directories: [`+directory+`], login`, 1)
+	g := gatewaytest.Start(t, w.document, cfg, w.service.URL)
+	token, err := w.issuer.Issue(authtest.Token{
+		Subject: "alice", Audience: []string{gatewaytest.ResourceURL}, Scopes: []string{"mcp:tools"}, Claims: map[string]any{"tid": directory},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func() string {
+		return gatewaytest.NewClient(t, g.Handler(), "2026-07-28", token).Call("list").Body.String()
+	}
+	if page := w.browser(g, "alice", "alice@shop").connect(linkForm.FindString(call())); !strings.Contains(page.Body.String(), connected) {
+		t.Fatalf("%d %s", page.Code, page.Body)
+	}
+	if text := call(); !strings.Contains(text, `"structuredContent":{"user":"alice@shop"`) {
+		t.Error(text)
+	}
+}
+
+// TestAccountsOfServers: a user whose claim selects another server has another account there, with the same redirect URI.
+func TestAccountsOfServers(t *testing.T) {
+	w := newAccountWorld(t, 0)
+	other := httptest.NewServer(w.service.Config.Handler)
+	t.Cleanup(other.Close)
+	cfg := strings.Replace(w.config(fmt.Sprintf(", state_dir: %q", t.TempDir())), "base_url: $BASE",
+		fmt.Sprintf("base_urls: {claim: tenant, allow: {acme: $BASE, other: %q}}", other.URL), 1)
+	g := gatewaytest.Start(t, w.document, cfg, w.service.URL)
+	call := func(tenant string) string {
+		token, err := w.issuer.Issue(authtest.Token{
+			Subject: "alice", Audience: []string{gatewaytest.ResourceURL}, Scopes: []string{"mcp:tools"}, Claims: map[string]any{"tenant": tenant},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gatewaytest.NewClient(t, g.Handler(), "2026-07-28", token).Call("list").Body.String()
+	}
+	for _, tenant := range []string{"acme", "other"} {
+		link := linkForm.FindString(call(tenant))
+		if link == "" {
+			t.Fatalf("%s: no link", tenant)
+		}
+		if page := w.browser(g, "alice", "alice@"+tenant).connect(link); !strings.Contains(page.Body.String(), connected) {
+			t.Fatalf("%s: %d %s", tenant, page.Code, page.Body)
+		}
+	}
+	for _, tenant := range []string{"acme", "other"} {
+		if text := call(tenant); !strings.Contains(text, `"structuredContent":{"user":"alice@`+tenant+`"`) {
+			t.Errorf("%s: %s", tenant, text)
+		}
+	}
+	if text := call("evil"); linkForm.MatchString(text) || len(w.calls) != 2 {
+		t.Errorf("%d requests: %s", len(w.calls), text)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
 	"drawbridge/openapi/jsonschema"
+	"drawbridge/openapi/proof"
 	"drawbridge/openapi/readiness"
 )
 
@@ -17,34 +19,64 @@ import (
 type Assessment struct {
 	*readiness.Assessment
 	// Load loads the document of the assessment with one further overlay, see [readiness.Assessment.Fix].
-	Load readiness.Loader
+	Load proof.Loader
+}
+
+// reading is the document of an API that was read again.
+type reading struct {
+	gen  *generation.Generation
+	doc  *openapi.Document
+	api  *openapi.API
+	load proof.Loader // loads it with one further overlay
+}
+
+// reread reads the document of an API again. It is the newest one, which may be held.
+func (s *served) reread(ctx context.Context, api string) (r reading, err error) {
+	r.gen = s.current.Load()
+	if r.gen == nil || r.gen.Reports[api] == nil {
+		return r, errors.New("no API of that name is served")
+	}
+	files := r.gen.Files[api]
+	if r.doc, r.api, err = files.Read(ctx); err != nil {
+		return r, err
+	}
+	text := r.doc.Copy
+	r.load = func(ctx context.Context, overlay []byte) (*openapi.Document, *openapi.API, error) {
+		return files.ReadWith(ctx, text, fetch.File{Location: proof.Location, Data: overlay})
+	}
+	return r, nil
 }
 
 // Assess reads the document of an API again and scores the tools that are made of it, with the settings that the
-// configuration gives them. The document is the newest one, which may be held.
+// configuration gives them.
 func (s *served) Assess(ctx context.Context, api string) (*Assessment, error) {
-	gen := s.current.Load()
-	if gen == nil || gen.Reports[api] == nil {
-		return nil, errors.New("no API of that name is served")
-	}
-	files := gen.Files[api]
-	doc, compiled, err := files.Read(ctx)
+	r, err := s.reread(ctx, api)
 	if err != nil {
 		return nil, err
 	}
 	var skipped []openapi.Skipped
-	for _, s := range compiled.Skipped {
-		if gen.Reports[api].Wants(s) {
+	for _, s := range r.api.Skipped {
+		if r.gen.Reports[api].Wants(s) {
 			skipped = append(skipped, s)
 		}
 	}
-	a := &Assessment{Assessment: readiness.Assess(doc, compiled, assessed(gen, api, compiled), skipped)}
-	a.Report.ShowFiles(gen.Reports[api].Shown)
-	text := doc.Copy
-	a.Load = func(ctx context.Context, overlay []byte) (*openapi.Document, *openapi.API, error) {
-		return files.ReadWith(ctx, text, fetch.File{Location: readiness.Location, Data: overlay})
-	}
+	a := &Assessment{Assessment: readiness.Assess(r.doc, r.api, assessed(r.gen, api, r.api), skipped), Load: r.load}
+	a.Report.ShowFiles(r.gen.Reports[api].Shown)
 	return a, nil
+}
+
+// FixDrift reads the document of an API again and derives the overlay that makes it declare what was observed.
+func (s *served) FixDrift(ctx context.Context, api string, d *admin.Drift) (*readiness.DriftFix, error) {
+	r, err := s.reread(ctx, api)
+	if err != nil {
+		return nil, err
+	}
+	observed := make([]readiness.Observed, len(d.Differences))
+	for i := range d.Differences {
+		of := &d.Differences[i]
+		observed[i] = readiness.Observed{Method: of.Method, Path: of.Path, Difference: of.Difference, Text: of.Text()}
+	}
+	return readiness.FixDrift(ctx, r.doc, r.api, api, observed, r.load)
 }
 
 // Readiness returns the report of [Gateway.Assess].
@@ -69,7 +101,8 @@ func assessed(gen *generation.Generation, api string, compiled *openapi.API) (to
 			continue
 		}
 		settled, chooses := settledArguments(t, op)
-		tools = append(tools, readiness.Tool{Operation: op, Name: t.Name, Described: t.Described, ReadOnly: t.Annotations.ReadOnly, Settled: settled, ChoosesFields: chooses})
+		tools = append(tools, readiness.Tool{Operation: op, Name: t.Name, Described: t.Described, ReadOnly: t.Annotations.ReadOnly, Settled: settled, ChoosesFields: chooses || gen.Main.Presentation.Search,
+			Lenient: gen.ByTool[t.Name] != nil && gen.ByTool[t.Name].Requests.IsLenient()})
 	}
 	return tools
 }

@@ -24,7 +24,7 @@ func TestAccounts(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"a":1}`))
 	})
-	caller := map[string]any{"issuer": a.I.URL, "subject": "alice", "client": "app", "scopes": []any{"mcp:tools"}}
+	caller := map[string]any{"credential": "jwt", "issuer": a.I.URL, "subject": "alice", "client": "app", "scopes": []any{"mcp:tools"}}
 	tool := func(name, method, path string) map[string]any {
 		return map[string]any{"rpc": "tools/call", "tool": name, "api": "shop", "method": method, "path": path}
 	}
@@ -34,13 +34,13 @@ func TestAccounts(t *testing.T) {
 		want                            []map[string]any
 	}{
 		{"a call", "tools/call", "get", `{"pin":"1234","id":17}`, []map[string]any{get, {"fields": map[string]any{"/id": 17.0},
-			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0}}},
+			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0, "result_bytes": 7.0}}},
 		{"the service refuses", "tools/call", "get", `{"id":404}`, []map[string]any{get, {"fields": map[string]any{"/id": 404.0},
-			"decision": "allowed", "outcome": "client_error", "status": 404.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 19.0}}},
-		{"wrong arguments", "tools/call", "get", `{"id":"x\r\n"}`, []map[string]any{get, {"fields": map[string]any{"/id": "x\r\n"}, "decision": "allowed", "outcome": "bad_arguments"}}},
-		{"a condition", "tools/call", "get", `{"id":13}`, []map[string]any{get, {"fields": map[string]any{"/id": 13.0}, "decision": "refused", "outcome": "not_permitted"}}},
+			"decision": "allowed", "outcome": "client_error", "status": 404.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 19.0, "result_bytes": 132.0}}},
+		{"wrong arguments", "tools/call", "get", `{"id":"x\r\n"}`, []map[string]any{get, {"fields": map[string]any{"/id": "x\r\n"}, "decision": "allowed", "outcome": "bad_arguments", "result_bytes": 190.0}}},
+		{"a condition", "tools/call", "get", `{"id":13}`, []map[string]any{get, {"fields": map[string]any{"/id": 13.0}, "decision": "refused", "outcome": "not_permitted", "result_bytes": 207.0}}},
 		{"nobody to ask", "tools/call", "delete", `{"id":1}`, []map[string]any{tool("delete", "DELETE", "/orders/{id}"),
-			{"fields": map[string]any{"/id": 1.0}, "decision": "refused", "outcome": "not_confirmed"}}},
+			{"fields": map[string]any{"/id": 1.0}, "decision": "refused", "outcome": "not_confirmed", "result_bytes": 180.0}}},
 		{"no scope", "tools/call", "secret", `{}`, []map[string]any{tool("secret", "GET", "/secret"), {"fields": map[string]any{}, "decision": "refused", "outcome": "insufficient_scope"}}},
 		{"no tool", "tools/call", "none\r\n{}", `{}`, []map[string]any{{"rpc": "tools/call", "tool": "none\r\n{}", "fields": map[string]any{}, "decision": "refused", "outcome": "unknown_tool"}}},
 		{"a prompt", "prompts/get", "status", `{}`, []map[string]any{stock, {"rpc": "prompts/get", "fields": map[string]any{},
@@ -57,9 +57,9 @@ func TestAccounts(t *testing.T) {
 				parts := tt.want
 				if parts == nil {
 					c.Send("tools/call", "stock", "{}") // so that there is something to wait for
-					parts = []map[string]any{stock, {"fields": map[string]any{}, "decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0}}
+					parts = []map[string]any{stock, {"fields": map[string]any{}, "decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0, "result_bytes": 7.0}}
 				}
-				want := merged(append([]map[string]any{caller}, parts...)...)
+				want := merged(append([]map[string]any{caller, {"protocol": era}}, parts...)...)
 				got := a.Lines(1)
 				if len(got) != 1 {
 					t.Fatalf("%d lines: %v", len(got), got)
@@ -72,6 +72,10 @@ func TestAccounts(t *testing.T) {
 					t.Errorf("hash %q", hash)
 				}
 				delete(got[0], "arguments_hash")
+				if session, _ := got[0]["session"].(string); (len(session) == 16) != (era < "2026") {
+					t.Errorf("session %q", session)
+				}
+				delete(got[0], "session")
 				if diff := cmp.Diff(want, got[0]); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
 				}

@@ -113,7 +113,7 @@ limits: {%s}
 			delete(got[0], "request")
 			want := merged(map[string]any{"decision": "refused", "address": tt.address, "answered": float64(tt.status)}, tt.want)
 			if want["subject"] != nil {
-				want = merged(want, map[string]any{"issuer": a.I.URL, "client": "app", "scopes": []any{"mcp:tools"}})
+				want = merged(want, map[string]any{"credential": "jwt", "issuer": a.I.URL, "client": "app", "scopes": []any{"mcp:tools"}})
 			}
 			if tt.method != "" {
 				want["rpc"] = tt.method

@@ -29,21 +29,21 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 		tool, arguments string
 		want            map[string]any // of the audit record
 	}{
-		{"search_tools", `{"query":"orders"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok"}},
-		{"search_tools", `{"limit":"x"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "bad_arguments"}},
-		{"describe_tools", `{"names":["listOrders"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "ok"}},
-		{"search_tools", `{"query":"zeppelin"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok"}},
-		{"describe_tools", `{"names":["gone","lost"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "bad_arguments"}},
+		{"search_tools", `{"query":"orders"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok", "result_bytes": 112.0}},
+		{"search_tools", `{"limit":"x"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "bad_arguments", "result_bytes": 218.0}},
+		{"describe_tools", `{"names":["listOrders"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "ok", "result_bytes": 115.0}},
+		{"search_tools", `{"query":"zeppelin"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok", "result_bytes": 187.0}},
+		{"describe_tools", `{"names":["gone","lost"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "bad_arguments", "result_bytes": 110.0}},
 		{"read_tool", `{"name":"listOrders"}`, map[string]any{"tool": "listOrders", "via": "read_tool", "api": "shop", "method": "GET", "path": "/orders",
-			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
+			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0, "result_bytes": 13.0}},
 		{"call_tool", `{"name":"listOrders"}`, map[string]any{"tool": "listOrders", "via": "call_tool", "api": "shop", "method": "GET", "path": "/orders",
-			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
+			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0, "result_bytes": 13.0}},
 		{"read_tool", `{"name":"cancelOrder","arguments":{"id":7}}`, map[string]any{"tool": "cancelOrder", "via": "read_tool", "api": "shop",
-			"method": "DELETE", "path": "/orders/{id}", "decision": "allowed", "outcome": "bad_arguments"}},
+			"method": "DELETE", "path": "/orders/{id}", "decision": "allowed", "outcome": "bad_arguments", "result_bytes": 71.0}},
 		{"call_tool", `{"name":"gone","arguments":{}}`, map[string]any{"tool": "gone", "via": "call_tool", "decision": "refused", "outcome": "unknown_tool"}},
-		{"call_tool", `{"arguments":{}}`, map[string]any{"tool": "call_tool", "decision": "allowed", "outcome": "bad_arguments"}},
+		{"call_tool", `{"arguments":{}}`, map[string]any{"tool": "call_tool", "decision": "allowed", "outcome": "bad_arguments", "result_bytes": 141.0}},
 		{"listOrders", `{}`, map[string]any{"tool": "listOrders", "api": "shop", "method": "GET", "path": "/orders",
-			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
+			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0, "result_bytes": 13.0}},
 	} {
 		for _, revision := range gatewaytest.AllRevisions {
 			c := gatewaytest.NewClient(t, g.Handler(), revision, "")
@@ -63,6 +63,11 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 				delete(got, name)
 			}
 			delete(got, "replica")
+			if session, _ := got["session"].(string); got["protocol"] != revision || (len(session) == 16) != (revision < "2026") {
+				t.Errorf("%s, %s %s: protocol %v, session %q", revision, tt.tool, tt.arguments, got["protocol"], session)
+			}
+			delete(got, "protocol")
+			delete(got, "session")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%s, %s %s: (-want +got)\n%s", revision, tt.tool, tt.arguments, diff)
 			}

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
@@ -129,10 +130,11 @@ func TestCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", gatewaytest.Issuers(i, gone), "$OAUTH", `client_id: gw, client_secret: "${CLIENT}", token_url: "`+tokens.URL).Replace(`
+	key := auth.NewAPIKey()
+	good := strings.NewReplacer("$HASH", string(config.NewKeyHash(auth.HashAPIKey(key))), "$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", gatewaytest.Issuers(i, gone), "$OAUTH", `client_id: gw, client_secret: "${CLIENT}", token_url: "`+tokens.URL).Replace(`
 server: {public_url: https://mcp.example.com, seal_keys: ["${SEAL}"]}
 admin: {token: "${ADMIN}"}
-auth: {issuers: [$ISSUERS], default_scopes: [mcp:tools]}
+auth: {issuers: [$ISSUERS], keys: [{name: script, hash: "$HASH", scopes: [mcp:tools]}], default_scopes: [mcp:tools]}
 limits: {max_answer: 4KiB, address_rate: off, principal_rate: off}
 telemetry: {log_level: debug}
 identity: {key_files: [key.pem]}
@@ -146,6 +148,8 @@ apis:
   - {name: lonely, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: client_credentials, client_id: gw, client_secret: "${CLIENT}", token_url: "http://127.0.0.1:1/?key=${CLIENT}"}}
   - {name: bearer, spec: "$SPECS/good.yaml?key=${SPEC}", base_url: $BASE, credential: {type: bearer, token: "${BEARER}"}}
   - {name: basic, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: basic, username: u, password: "${BASIC}"}}
+  - {name: login, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: login, username: u, password: "${BASIC}", login: {url: /login, token_pointer: /token}}}
+  - {name: digest, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: digest, username: u, password: "${BASIC}"}}
   - {name: header, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: header, name: X-Key, value: "${HEADER}"}}
   - {name: query, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
   - {name: cookie, spec: $SPECS/good.yaml, base_url: $BASE, credential: {type: api_key, in: cookie, name: key, value: "${QUERY}"}}
@@ -203,6 +207,7 @@ rules:
 
 	token := i.Token(t, nil)
 	hidden := gatewaytest.Canaries{"token's signature": token[strings.LastIndexByte(token, '.')+1:]}
+	hidden["key"] = key[len(auth.APIKeyPrefix):]
 	for name, value := range secrets {
 		hidden[name] = value
 	}
@@ -244,6 +249,25 @@ rules:
 		client.Send("tools/call", argument, "{}")
 		client.Send(argument, "", "")
 		client.Send("tools/list", "", "")
+		// The same with a key, which is neither exchanged nor passed on.
+		for _, own := range []string{"Bearer " + secrets["OWN"], key, "Bearer " + key} {
+			script := gatewaytest.NewClient(t, g.Handler(), revision, "")
+			script.Header.Set(auth.APIKeyHeader, key)
+			script.Header.Set("X-Passed", key)
+			script.Header.Set("X-Own-Token", own)
+			for _, p := range g.Plans() {
+				if p.Operation.ID == "panics" {
+					continue
+				}
+				w := script.Send("tools/call", p.Tool.Name, fmt.Sprintf(`{"id":%q}`, argument))
+				if exchanges := p.Source.Config.Exchanges(); w.Code != http.StatusOK || exchanges != strings.Contains(w.Body.String(), "this caller has an API key") && p.Tool.API != "trade" {
+					t.Errorf("%s with a key = %d %s", p.Tool.Name, w.Code, w.Body)
+				}
+				check(p.Tool.Name+" with a key", fmt.Sprint(w.Header(), w.Body), hidden)
+			}
+		}
+		wrong := gatewaytest.Do(g.Handler(), http.MethodPost, "/mcp?api_key="+key, nil)
+		check("key in the query", fmt.Sprint(wrong.Code, wrong.Header(), wrong.Body), hidden)
 		// Tokens that are refused, in the ways in which they can be.
 		for _, bad := range []string{token + "x", token[:len(token)-4], "x" + token, unseen, token + "," + token,
 			i.Token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}), i.Token(t, map[string]any{"scope": ""})} {
@@ -265,7 +289,7 @@ rules:
 		!strings.Contains(received.String(), "?q="+secrets["FIXED"]+"&added="+secrets["ADDED"]) {
 		t.Error("no token or identity was sent")
 	}
-	check("what the service got", received.String(), gatewaytest.Canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})
+	check("what the service got", received.String(), gatewaytest.Canaries{"token's signature": hidden["token's signature"], "key": hidden["key"], "CLIENT": secrets["CLIENT"]})
 
 	// Reloads of configurations that hold the secrets in the clear, and are wrong beside them.
 	for _, bad := range []string{

@@ -15,10 +15,12 @@ import (
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/generation"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/listener"
@@ -45,7 +47,8 @@ type Gateway struct {
 	o          Options
 	log        *slog.Logger
 	metrics    *telemetry.Metrics
-	tracer     *telemetry.Tracer // nil if tracing is off
+	tracer     *telemetry.Tracer        // nil if tracing is off
+	operations *telemetry.MCPOperations // nil if nobody watches them
 	recovery   *recovery.Recoverer
 	admission  *limiters // memory budget and concurrency limits
 	keys       *sealKeys
@@ -127,7 +130,9 @@ func New(o Options) (*Gateway, error) {
 // addLimits adds what observes and limits everything else.
 func (g *Gateway) addLimits() {
 	g.metrics = telemetry.NewMetrics(g.o.Metrics, g.o.Version)
+	g.drift = driftcount.New(g.metrics.Drifted, g.o.Test.Now)
 	g.tracer = telemetry.NewTracer(g.o.TracerProvider)
+	g.operations = telemetry.NewMCPOperations(g.tracer, g.o.MeterProvider)
 	g.recovery = &recovery.Recoverer{Log: g.log, Panics: g.metrics.Panics}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
@@ -190,8 +195,8 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
-		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Operations: g.operations, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
+		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local, Drift: g.drift,
 	}
 	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{
@@ -211,7 +216,8 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
-		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.Test.Now}).Observe,
+		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Operations: g.operations,
+			Check: func(r *http.Request) *telemetry.PendingCheck { return &inbound.From(r.Context()).Check }, Now: g.o.Test.Now}).Observe,
 	}
 	if g.o.Local {
 		a := &await{served: g.served, firstAttempt: func() <-chan struct{} { return g.runner.FirstAttempt() }}

@@ -15,6 +15,15 @@ type OverlayAction = admin.OverlayAction
 // Reason is one reason for the result of an operation.
 type Reason = admin.Reason
 
+// Drift is how the calls and answers of an API differ from its document.
+type Drift = admin.Drift
+
+// AdminStatus and AdminReport are what the admin listener of a running gateway answers about all APIs, and about one.
+type (
+	AdminStatus = admin.Status
+	AdminReport = admin.Report
+)
+
 // Plan is what calls of a tool need.
 type Plan = plan.Plan
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/config"
@@ -33,6 +34,8 @@ type Options struct {
 	Metrics *prometheus.Registry
 	// TracerProvider creates the spans of requests and upstream calls. Tracing is off if it is nil.
 	TracerProvider trace.TracerProvider
+	// MeterProvider measures the operations of MCP by the names of OpenTelemetry's conventions. Nothing is measured there if it is nil.
+	MeterProvider metric.MeterProvider
 	// Audit receives one record per call. There is no audit log if it is nil. The caller of New runs its writer, for
 	// longer than calls run.
 	Audit *audit.Log

@@ -135,8 +135,12 @@ func (p *publisher) SetStatus(gen *generation.Generation, d *generation.Deployme
 	}
 	before := p.measured
 	p.measured = map[string]*report.API{}
+	documents := map[string]string{}
 	for _, src := range d.APIs.Sources {
 		a := src.Status()
+		if src.Document != nil {
+			documents[a.Name] = src.Document.Digest()
+		}
 		var r *report.API
 		if gen != nil && gen.Reports[a.Name] != nil {
 			r = gen.Reports[a.Name]
@@ -154,6 +158,7 @@ func (p *publisher) SetStatus(gen *generation.Generation, d *generation.Deployme
 			p.metrics.ForgetAPI(name)
 		}
 	}
+	p.drift.Retain(documents)
 	p.traffic.Store(trafficOf(d))
 	p.status.Store(&s)
 }

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/resource"
@@ -35,6 +36,7 @@ type served struct {
 	isServed     sync.Once     // closes serving
 	shared       *state.Stores
 	audit        *audit.Log                 // nil if there is none
+	drift        *driftcount.Recorder       // how calls and answers differ from the documents
 	guard        atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
 	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.
 	wasAble atomic.Bool
@@ -101,7 +103,8 @@ func (s *served) issuers() []auth.Status {
 	return nil
 }
 
-// traffic maps the names of APIs to the clients of their calls.
+// traffic maps the names of APIs to the clients of their calls. An API whose servers claims select has a client for each of them, the
+// further ones with the selection behind the name.
 type traffic map[string]*upstream.Client
 
 // trafficOf returns the traffic of a deployment. Only the goroutine that publishes calls it.
@@ -110,6 +113,11 @@ func trafficOf(d *generation.Deployment) *traffic {
 	for _, s := range d.APIs.Sources {
 		if s.Document != nil {
 			t[s.Name] = s.Document.Client
+			if servers := s.Servers(); servers != nil {
+				for _, server := range servers.All()[1:] {
+					t[s.Name+" "+servers.Selection(server)] = server.Document.Client
+				}
+			}
 		}
 	}
 	return &t
@@ -117,7 +125,13 @@ func trafficOf(d *generation.Deployment) *traffic {
 
 // describe adds the state of the API's circuit breaker.
 func (t traffic) describe(a *admin.API) {
-	if client := t[a.Name]; client != nil && client.State() != upstream.Closed {
-		a.Breaker = client.State().String()
+	worst := upstream.Closed
+	for name, client := range t {
+		if name == a.Name || strings.HasPrefix(name, a.Name+" ") {
+			worst = max(worst, client.State())
+		}
+	}
+	if worst != upstream.Closed {
+		a.Breaker = worst.String()
 	}
 }

@@ -18,6 +18,7 @@ func (s *served) Status() admin.Status {
 	for i := range status.APIs {
 		s.traffic.Load().describe(&status.APIs[i])
 		status.APIs[i].Service = serviceOf(&status.APIs[i], kinds)
+		status.APIs[i].Drift = s.drift.Summary(status.APIs[i].Name)
 	}
 	s.judge(&status)
 	status.Shared = s.sharedStatus()
@@ -55,11 +56,24 @@ func (s *served) Report(name string) (admin.Report, bool) {
 		}
 		a.Service = serviceOf(&a, s.kindsOf())
 		if gen := s.current.Load(); gen != nil && gen.Reports[name] != nil {
-			return gen.Reports[name].Report(a), true
+			report := gen.Reports[name].Report(a)
+			report.API.Drift = s.driftOf(name, gen.Reports[name].Redacted)
+			return report, true
 		}
 		return admin.Report{API: a, Problems: []admin.Problem{}, Operations: []admin.Operation{}}, true
 	}
 	return admin.Report{}, false
+}
+
+// driftOf returns the differences of an API, without the secrets of its configuration.
+func (s *served) driftOf(api string, redacted func(string) string) *admin.Drift {
+	d := s.drift.Report(api)
+	if d != nil {
+		for i := range d.Differences {
+			d.Differences[i].Path, d.Differences[i].Pointer = redacted(d.Differences[i].Path), redacted(d.Differences[i].Pointer)
+		}
+	}
+	return d
 }
 
 // Lists describes what the lists of tools of all endpoints show.

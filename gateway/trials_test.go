@@ -126,14 +126,14 @@ func TestTrialAudit(t *testing.T) {
 	})
 	trials := a.Trials()
 	common := func(m map[string]any) map[string]any {
-		for k, v := range map[string]any{"operator": "admin:mia", "rpc": "tools/call", "tool": "get", "api": "shop", "method": "GET", "path": "/orders/{id}"} {
+		for k, v := range map[string]any{"operator": "admin:mia", "rpc": "tools/call", "tool": "get", "api": "shop", "method": "GET", "path": "/orders/{id}", "protocol": "2026-07-28"} {
 			m[k] = v
 		}
 		return m
 	}
 	for args, want := range map[string]map[string]any{
-		`{"id":17}`: {"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0},
-		`{"id":13}`: {"decision": "refused", "outcome": "not_permitted"},
+		`{"id":17}`: {"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 7.0, "result_bytes": 7.0},
+		`{"id":13}`: {"decision": "refused", "outcome": "not_permitted", "result_bytes": 207.0},
 	} {
 		if _, err := trials.Try(t.Context(), "admin:mia", "get", json.RawMessage(args)); err != nil {
 			t.Fatal(err)

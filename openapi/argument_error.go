@@ -6,12 +6,12 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ArgumentError lists all faults of the arguments of a call. Its ToolMessage is addressed to the model that chose them
-// (D7).
+// ArgumentError lists all faults of the arguments of a call. Its ToolMessage is addressed to the model that chose them.
 type ArgumentError struct {
 	Faults []Fault // at least one
 
 	operation *Operation
+	args      []byte                 // of the call
 	accepts   func(args []byte) bool // reports whether a call with these arguments is sent, for the example in the text
 }
 
@@ -19,6 +19,8 @@ type ArgumentError struct {
 type Fault struct {
 	Pointer string // RFC 6901 pointer into the arguments; "" for the arguments as a whole
 	Message string // "expected integer, got string \"x\""
+
+	violation // of the schema, if it is one
 }
 
 // Error implements error: the faults on one line.
@@ -53,7 +55,7 @@ func (e *ArgumentError) ToolMessage() string {
 		b.WriteByte('\n')
 	}
 	if e.operation != nil {
-		e.operation.appendArguments(&b, e.Faults, e.accepts)
+		e.operation.appendArguments(&b, e.args, e.Faults, e.accepts)
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package openapi
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -19,8 +18,8 @@ import (
 const maxExample = 600
 
 // appendArguments appends what the operation takes, with the arguments that the faults are about, and an example that shows them in their
-// places. accepts reports whether a call with the example is sent.
-func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
+// places. args are the arguments that have the faults, and accepts reports whether a call with the example is sent.
+func (o *Operation) appendArguments(b *strings.Builder, args []byte, faults []Fault, accepts func(args []byte) bool) {
 	input := o.inputSchema()
 	all := input.Members()
 	if len(all) == 0 {
@@ -32,9 +31,22 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts 
 	faulty := o.faultyPlaces(faults)
 	b.WriteString("It takes (" + typescript.Arguments(input, typescript.Options{Query: strings.Join(slices.Concat(faulty...), " ")}) + ").\n")
 	required := slices.ContainsFunc(all, func(m jsonschema.Member) bool { return m.Required })
-	example, invented := o.smallest(!required, faulty, accepts)
-	if example == nil && len(faulty) > 0 {
-		example, invented = o.smallest(!required, nil, accepts) // there may be no room for the others
+	of := func(places [][]string) (example []byte, invented []string) {
+		return o.smallest(schema.ExampleOptions{Documented: !required && len(places) == 0, Also: places, Near: args}, accepts)
+	}
+	example, invented := of(faulty)
+	if example == nil && len(faulty) > 0 { // there may be no room for all, or no value for one
+		example, invented = of(nil)
+		var shown [][]string
+		for _, place := range faulty[:min(len(faulty), maxPlaces)] {
+			for end := len(place); end > 0; end-- { // the member may be the fault
+				if more, made := of(append(shown, place[:end])); more != nil {
+					example, invented = more, made
+					shown = append(shown, place[:end])
+					break
+				}
+			}
+		}
 	}
 	if example != nil {
 		b.WriteString(ExampleText(example, invented))
@@ -42,12 +54,16 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts 
 	}
 }
 
-// faultyPlaces returns the places that faults are about as paths of names, and those inside the body of arguments that stand beside it.
+// maxPlaces is the number of places of faults that are tried one by one.
+const maxPlaces = 5
+
+// faultyPlaces returns the places that faults are about as the tokens of their pointers, and those inside the body of arguments that stand beside
+// it.
 func (o *Operation) faultyPlaces(faults []Fault) (places [][]string) {
 	for _, f := range faults {
 		var place []string
 		for token := range strings.SplitSeq(strings.TrimPrefix(f.Pointer, "/"), "/") {
-			if _, err := strconv.Atoi(token); err != nil && token != "" {
+			if token != "" {
 				place = append(place, jsonscan.UnescapeToken(token))
 			}
 		}
@@ -73,14 +89,15 @@ func (o *Operation) bodyArgument() string {
 // insideBody returns the hint for an argument that is given beside the body to which it belongs.
 func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q", body) }
 
-// smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
-// required, what the document gives examples of, and which of them are invented. It is nil when none are found.
-func (o *Operation) smallest(optional bool, also [][]string, accepts func(args []byte) bool) (example []byte, invented []string) {
+// smallest returns arguments with which a call is sent: what is required, and what the options ask for, and which of them are invented. It is
+// nil when none are found.
+func (o *Operation) smallest(options schema.ExampleOptions, accepts func(args []byte) bool) (example []byte, invented []string) {
 	v, err := o.validator()
 	if err != nil {
 		return nil, nil
 	}
-	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional, Also: also, Invented: &invented})
+	options.MaxBytes, options.Invented = maxExample, &invented
+	example, ok := v.Example(options)
 	if !ok || string(example) == "{}" || !accepts(example) {
 		return nil, nil
 	}

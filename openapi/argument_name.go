@@ -11,7 +11,7 @@ import (
 
 const maxArgumentName = 64
 
-// argumentName makes a legal argument name, [A-Za-z0-9_.-]{1,64}, from the name of a parameter or property (D10). Runs
+// argumentName makes a legal argument name, [A-Za-z0-9_.-]{1,64}, from the name of a parameter or property. Runs
 // of other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top". A name in another
 // script is transliterated, and ends in a hash if others would have the same transliteration.
 func argumentName(wireName string) string {
@@ -95,7 +95,7 @@ func formerNames(all []named) map[string]string {
 }
 
 // nameArguments names all arguments of one operation uniquely. A name in two locations gets the location as suffix in
-// both (D10). A name that still collides, and is not the exact name in the request, gets a hash of its own name. So
+// both. A name that still collides, and is not the exact name in the request, gets a hash of its own name. So
 // names depend only on the set of names, not on their order.
 func nameArguments(all []named) {
 	nameAll(all, argumentName)

@@ -57,7 +57,7 @@ func TestNameArguments(t *testing.T) {
 }
 
 // TestNamesAreLegalUniqueAndStable checks that for any parameters, every argument has a legal unique name, which does
-// not depend on the order of the document (D10).
+// not depend on the order of the document.
 func TestNamesAreLegalUniqueAndStable(t *testing.T) {
 	legal := regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// An Argument is one of a call, for who makes arguments of something else than what a model writes.
+// An Argument describes an argument of calls, for code that makes arguments from other values than a model's, such as the variables of a URI.
 type Argument struct {
 	Name     string // in Operation.Input
 	In       string // where it goes: "path", "query", "header", "cookie" or "body"
@@ -15,8 +15,8 @@ type Argument struct {
 	List     bool // its value is an array
 }
 
-// Arguments lists the arguments that callers can give by their places in the request. An operation whose body is made of all of them has
-// none here.
+// Arguments lists the arguments that callers can give. It is empty for an operation whose arguments as a whole are its body: they have no
+// places of their own.
 func (o *Operation) Arguments() []Argument {
 	all := make([]Argument, 0, len(o.arguments))
 	input := o.inputSchema()
@@ -30,7 +30,7 @@ func (o *Operation) Arguments() []Argument {
 	return all
 }
 
-// ParameterNames yields the names of the arguments that are parameters, those in bodies left aside.
+// ParameterNames yields the names of the arguments that are parameters. It omits those that are, or are in, the body.
 func (o *Operation) ParameterNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range o.arguments {
@@ -41,17 +41,18 @@ func (o *Operation) ParameterNames() iter.Seq[string] {
 	}
 }
 
-// CurrentName returns the name of the argument that the previous release named name, "" if its name is the same or there is none.
+// CurrentName returns the name of the argument that the previous release of the gateway called name; "" if it has the same name or there is
+// none.
 func (o *Operation) CurrentName(name string) string { return o.former[name] }
 
 // isArray reports whether a schema, or the one that it refers to, is of arrays.
 func isArray(s *jsonschema.Schema) bool { return slices.Contains(s.Resolve().Types(), "array") }
 
-// inputSchema returns the parsed schema of the arguments. It is read each time, so keep it for what belongs together.
+// inputSchema returns the parsed schema of the arguments. It is parsed with each call, so use one result for all that belongs together.
 func (o *Operation) inputSchema() *jsonschema.Schema { return jsonschema.Parse(o.Input) }
 
-// PathTemplate returns the path with the names of the arguments that its variables stand for: "/orders/{id}", escaped but for
-// these, and with the query that some documents put behind it.
+// PathTemplate returns the path with argument names as its variables, as in "/orders/{id}". Everything else in it is escaped. It includes the
+// query that some documents append to a path.
 func (o *Operation) PathTemplate() string {
 	path, err := o.template.Append(nil, func(i int, dst []byte) ([]byte, error) {
 		name := o.template.Names()[i]
@@ -61,7 +62,7 @@ func (o *Operation) PathTemplate() string {
 		return append(append(append(dst, '{'), name...), '}'), nil
 	})
 	if err != nil {
-		return o.Path // no name makes a dot segment in braces
+		return o.Path // not reached: a name in braces is no dot segment
 	}
 	if query := o.template.Query(); query != "" {
 		return string(path) + "?" + query

@@ -28,8 +28,17 @@ func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
 			return reason
 		}
 	}
+	if f.Pointer != "/body" && o.mistypes == nil && strings.HasPrefix(f.Message, "expected string, got ") {
+		if kind := jsonscan.KindOf(jsonscan.At(args, f.Pointer)); (kind == jsonscan.Object || kind == jsonscan.Array) && o.Lenient(nil).mistyped(f) {
+			return f.Message + lenienceAdvice
+		}
+	}
 	return f.Message
 }
+
+// lenienceAdvice ends the fault of an object or list where the document declares a text: that some services take what they don't declare is
+// known to their operators.
+const lenienceAdvice = " (if the service takes it, the operator of the gateway can allow it with validation: lenient)"
 
 // unsendable adds the faults of values that their encoders refuse to those of the schema, so that a call is corrected
 // once.

@@ -14,8 +14,8 @@ import (
 // another one may change too much. In the body of a PATCH, null is intended by the caller, and stays refused (ADR
 // 0053).
 
-// isAbsent reports whether the value at a pointer counts as absent: null if nulls does, with empties also the values of
-// [jsonscan.IsEmpty].
+// isAbsent reports whether the value at a pointer counts as absent: null where h.nulls permits it, and with h.empties the
+// values of [jsonscan.IsEmpty] everywhere.
 func (h *coercionPass) isAbsent(value []byte, pointer string) bool {
 	if jsonscan.KindOf(value) == jsonscan.Null {
 		return h.nulls(pointer)
@@ -23,7 +23,7 @@ func (h *coercionPass) isAbsent(value []byte, pointer string) bool {
 	return h.empties && jsonscan.IsEmpty(value)
 }
 
-// keep records which of the dropped members are required, and reports whether any is.
+// keep records the dropped members that turned out to be required, and reports whether there are new ones.
 func (h *coercer) keep(result coerced) (found bool) {
 	for _, f := range result.left {
 		pointer := f.Pointer + jsonscan.PointerTo(f.Missing)

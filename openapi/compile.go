@@ -18,7 +18,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// OutputMode is the kind of output schemas (D8).
+// OutputMode is the kind of output schemas.
 type OutputMode uint8
 
 // The modes of output_schemas.
@@ -73,6 +73,9 @@ type CompileOptions struct {
 	MaxSchema int
 	// ServerVariables are values for variables of the document's servers, by name (S7).
 	ServerVariables map[string]string
+	// ServerChoices are the servers of which each call goes to one, see Operation.Bases; none if all calls have the same
+	// server.
+	ServerChoices []ServerChoice
 	// SlashParameters are the path parameters whose values may contain slashes (R2), or must not, overriding the
 	// document.
 	SlashParameters []SlashParameter
@@ -134,7 +137,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (api *API, err
 		return nil, err
 	}
 	found, skipped := c.walk()
-	if err := c.servers.checkVariables(d.set.Root(), found); err != nil {
+	if err := c.checkVariables(found); err != nil {
 		return nil, err
 	}
 	limit := o.MaxOperations
@@ -157,16 +160,11 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (api *API, err
 }
 
 func newCompiler(d *Document, o CompileOptions) (c *compiler, err error) {
-	if o.BaseURL != nil {
-		if err := checkBase(o.BaseURL); err != nil {
-			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
-		}
-	}
 	c = &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{plans: answer.NewCompiler(o.ReadableHTML)}}
 	for _, p := range d.problems {
 		c.problems.add(p)
 	}
-	if c.servers, err = newServers(d, o, c.problems); err != nil {
+	if err = c.setServers(); err != nil {
 		return nil, err
 	}
 	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
@@ -216,8 +214,8 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 	return results, group.Wait()
 }
 
-// collect makes an API from results in the document's order, so that the same operations are skipped each time. It
-// compiles one now that was passed over because of later ones.
+// collect makes an API from results in the document's order, so that the same operations are skipped each time. An
+// operation that was passed over because later ones had exhausted the budget first is compiled now.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url, Hosts: c.hosts(found)}
 	for i := range skipped {
@@ -245,14 +243,14 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 			return nil, ErrLargeAPI
 		}
 	}
-	api.introduce()
+	api.setNeighbors()
 	c.reportTwins(touched)
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched, c.options.Pace)
 	return api, nil
 }
 
-// reportTwins reports operations whose operationId is that of an earlier one: ids are unique (OAS Operation Object).
+// reportTwins reports operations that have the operationId of an earlier one. The standard requires unique ids (OAS Operation Object).
 func (c *compiler) reportTwins(all []touch) {
 	first := make(map[string]*touch, len(all))
 	for i := range all {
@@ -339,6 +337,7 @@ type compiler struct {
 	options  CompileOptions
 	schema   *schema.Converter
 	servers  *servers
+	choices  []*servers // of the options, the first of which is servers; nil without choices
 	security security
 	problems *problems
 	*memory

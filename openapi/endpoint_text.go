@@ -8,8 +8,8 @@ import (
 // Some generators write the method and the path as the summary, "GET /berths/{id}", which only repeats the name of the
 // tool and its path. If the document has other text, that is used.
 
-// wordsOf returns the texts of an operation without one that only repeats its method and path, unless there is no
-// other.
+// wordsOf returns the summary and the description of an operation. One that only repeats the method and path is "",
+// unless the operation has no other text or operationId.
 func (o *Operation) wordsOf(summary, description string) (string, string) {
 	named := o.ID != "" && !o.isEndpoint(o.ID)
 	if o.isEndpoint(summary) && (description != "" && !o.isEndpoint(description) || named) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -65,6 +66,17 @@ func ParseExpression(text string) (Expression, error) {
 
 // Constant returns the expression whose value is always the same JSON text.
 func Constant(value json.RawMessage) Expression { return Expression{constant: value} }
+
+// ResponseHeaders yields the names of the headers of the response that the value is made of, in canonical form.
+func (e *Expression) ResponseHeaders() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range e.parts {
+			if p := &e.parts[i]; p.in == "response.header" && !yield(http.CanonicalHeaderKey(p.name)) {
+				return
+			}
+		}
+	}
+}
 
 // size returns the length of its texts in bytes.
 func (e *Expression) size() int {

@@ -12,7 +12,7 @@ import (
 const maxHosts = 64
 
 // hosts collects the hosts that the document names for its readers: those of servers, of external documentation, and of
-// the URLs in info, without ports. They reveal nothing in an error of the service.
+// the URLs in info, without ports. Since the document publishes them, they need not be removed from errors of the service.
 func (c *compiler) hosts(all []found) (hosts []string) {
 	add := func(at string) {
 		if u, err := url.Parse(strings.TrimSpace(at)); err == nil && (u.Scheme == "http" || u.Scheme == "https") && len(hosts) < maxHosts {

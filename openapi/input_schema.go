@@ -19,6 +19,8 @@ type argument struct {
 	place    place
 	required bool
 	encoder  *wire.Encoder // for a parameter
+
+	oneSegment bool // of the path: seems to be a path, and takes no slashes
 }
 
 type place uint8
@@ -45,7 +47,7 @@ func (p place) String() string {
 
 var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.QueryString: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
 
-// input compiles the arguments of an operation: their names, their schema, and their locations (D10).
+// input compiles the arguments of an operation: their names, their schema, and their locations.
 func (c *compiler) input(op *Operation, m *model) error {
 	if err := c.pathTemplate(op, m); err != nil {
 		return err
@@ -163,7 +165,7 @@ func (in *inputs) parameters(c *compiler) []schema.Property {
 			Name: name, Schema: b.schema, Required: b.required, Description: b.description,
 			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, Demands: b.demands(), WireName: b.wire, In: b.location.String(),
 		})
-		in.op.arguments = append(in.op.arguments, argument{name: name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder})
+		in.op.arguments = append(in.op.arguments, argument{name: name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder, oneSegment: b.oneSegment})
 	}
 	return properties
 }

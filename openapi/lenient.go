@@ -23,14 +23,17 @@ func (o *Operation) Lenient(strict []string) *Operation {
 	return &lenient
 }
 
+// IsLenient reports whether members of the body may have another type than the document declares.
+func (o *Operation) IsLenient() bool { return o.mistypes != nil }
+
 // tolerates reports whether a lenient operation sends the arguments in spite of some faults.
 func (o *Operation) tolerates(faults []schema.Fault) bool {
-	return o.mistypes != nil && len(faults) > 0 && !slices.ContainsFunc(faults, func(f schema.Fault) bool { return !o.mistyped(f) })
+	return len(faults) > 0 && !slices.ContainsFunc(faults, func(f schema.Fault) bool { return !o.mistyped(f) })
 }
 
 // mistyped reports whether a fault is that a member of the body has another type, and that is tolerated.
 func (o *Operation) mistyped(f schema.Fault) bool {
-	if f.Keyword != "type" || f.Pointer == "" {
+	if o.mistypes == nil || f.Keyword != "type" || f.Pointer == "" {
 		return false
 	}
 	tokens := strings.Split(f.Pointer[1:], "/")

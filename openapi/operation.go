@@ -35,7 +35,7 @@ type Operation struct {
 	Returns string
 
 	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
-	// response in the loose form of decision D8; nil if there is none. Published returns what clients see of them.
+	// response in the form of [OutputLoose]; nil if there is none. Published returns what clients see of them.
 	Input, Output json.RawMessage
 
 	// Answers reads the responses of the service.
@@ -52,6 +52,9 @@ type Operation struct {
 	// then names the setting to configure.
 	Base        *url.URL
 	BaseProblem string
+	// Bases are the base URLs of calls by CompileOptions.ServerChoices, the first of which is Base; nil without choices, or
+	// if one of them has no usable server.
+	Bases []*url.URL
 
 	// Security lists the alternatives of which one must be met. If it is nil, none is required; an empty Requirement
 	// among them makes the others optional.
@@ -83,8 +86,8 @@ type Operation struct {
 	former    map[string]string // argument names in the previous release → current names
 	template  *wire.Template
 	variables []int                 // template variable → index in arguments
-	neighbors []neighbors           // paths of the API, if a value may hold slashes: see claimed
-	apart     func(*Operation) bool // reports those of them below whose paths no value may lead, see Apart; nil if there are none
+	neighbors []neighbors           // paths that values must not lead to, see claimed; nil if no value can
+	apart     func(*Operation) bool // reports neighbors to and below whose paths no value may lead, see Apart; nil if there are none
 	body      *body                 // nil if none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
@@ -147,11 +150,9 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
 		maxDepth: c.options.MaxDepth,
 	}
-	to := c.servers.of(f)
-	if to.refused != nil {
-		return nil, coded(codeSkipServer, &skipError{at: to.at, reason: to.refused})
+	if err := c.setBase(op, f); err != nil {
+		return nil, err
 	}
-	op.Base, op.BaseProblem = to.url, to.problem
 	if c.doc.dialect == swagger2 {
 		f = c.upgrade(f)
 	} else {

@@ -26,6 +26,7 @@ type binding struct {
 	deprecated  bool
 	description string // description; "" if it is undeclared
 	encoder     *wire.Encoder
+	oneSegment  bool // seems to be a path, and takes no slashes
 }
 
 // bind decides on each parameter of an operation: it becomes an argument, or is left out with a problem. A required one
@@ -52,6 +53,7 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	for _, q := range op.template.QueryVariables() {
 		b.queryVariable(q)
 	}
+	b.checkLists()
 	return b.encode()
 }
 
@@ -159,7 +161,7 @@ func (b *binder) encode() ([]binding, error) {
 	others[wire.QueryString] = others[wire.Query]
 	kept := b.all[:0]
 	for _, next := range b.all {
-		encoder, err := b.encoder(b.op, &next, others[next.location])
+		encoder, err := b.encoder(&next, others[next.location])
 		if err != nil {
 			if next.required {
 				return nil, skip(next.node, "required parameter %q: %v", next.wire, err)
@@ -214,6 +216,8 @@ func (b *binding) demands() (d schema.Demands) {
 			d.Pattern = schema.PatternNoSlash
 		case whole && path(`"a/../b"`):
 			d.Pattern = schema.PatternSegments
+		case b.encoder.TakesEmpty():
+			d.Pattern = schema.PatternNoneOrSegments
 		}
 		return d
 	case wire.Header:
@@ -267,18 +271,23 @@ func ignoredHeader(name string) bool {
 
 // encoder makes the encoder of a parameter. A style that the standard doesn't allow in the location is replaced by the
 // location's default.
-func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
-	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
-	if b.location == wire.Path {
-		w.Slash = c.slash(op, b)
+func (b *binder) encoder(of *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
+	c := b.compiler
+	w := wire.Parameter{Name: of.wire, In: of.location, Style: of.location.Style(), Taken: taken}
+	p := of.parameter
+	if of.location == wire.Path {
+		w.Slash = b.slash(of)
+		w.AllowEmptyValue = w.Slash != wire.SlashRefused && p != nil && b.takesEmpty(of)
 	}
-	p := b.parameter
 	if p == nil {
 		w.Explode = w.Style.Explode()
 		return wire.NewEncoder(w)
 	}
-	w.Nested = c.nested(b.schema)
-	w.AllowReserved, w.AllowEmptyValue = p.typed.AllowReserved, p.typed.AllowEmptyValue && b.location == wire.Query
+	w.Nested = c.nested(of.schema)
+	w.AllowReserved = p.typed.AllowReserved
+	if of.location == wire.Query {
+		w.AllowEmptyValue = p.typed.AllowEmptyValue
+	}
 	if p.media != "" {
 		w.ContentType = mediatype.Essence(p.media)
 		if mediatype.IsForm(w.ContentType) {
@@ -301,14 +310,14 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 			return encoder, nil
 		}
 	}
-	w.Style = b.location.Style()
+	w.Style = of.location.Style()
 	w.Explode = w.Style.Explode()
 	if p.typed.Explode != nil {
 		w.Explode = *p.typed.Explode
 	}
 	encoder, err := wire.NewEncoder(w)
 	if err == nil { // otherwise the style was not the cause
-		c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, b.location.String(), w.Style.String())
+		c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, of.location.String(), w.Style.String())
 	}
 	return encoder, err
 }

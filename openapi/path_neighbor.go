@@ -16,7 +16,7 @@ import (
 
 // neighbors are the paths that the document describes at the origin of an operation, besides its own.
 type neighbors struct {
-	base  string         // what precedes a path of the operation to make one of the others; "" if all have its base
+	base  string         // precedes a path of the operation before it is compared with paths; "" if all have the base of the operation
 	own   *wire.Template // of the operation, with base
 	paths []neighbor
 }
@@ -28,13 +28,13 @@ type neighbor struct {
 	template  *wire.Template
 }
 
-// introduce makes the paths of an API known to the operations that have to leave those of others alone. The lists are shared: an operation of
-// its own has none, so that a document with many such operations takes no more memory.
-func (api *API) introduce() {
+// setNeighbors gives the paths of an API to the operations whose values can lead to them. The operations share the lists, so that a document
+// with many such operations takes no more memory.
+func (api *API) setNeighbors() {
 	var d *described
 	for _, o := range api.Operations {
 		if !slices.ContainsFunc(o.variables, func(place int) bool {
-			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes())
+			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes() || o.arguments[place].encoder.TakesEmpty())
 		}) {
 			continue
 		}
@@ -77,8 +77,8 @@ func baseOf(o *Operation) url.URL {
 	return *o.Base
 }
 
-// skippedPaths returns the paths of skipped operations, which are taken for ones with the base of any other: nothing serves them, but the
-// service does.
+// skippedPaths returns the paths of skipped operations. The gateway has no tools of them, but the service serves them. They count as paths
+// below the base of every operation.
 func (api *API) skippedPaths() (all []neighbor) {
 	for i := range api.Skipped {
 		s := &api.Skipped[i]
@@ -92,13 +92,17 @@ func (api *API) skippedPaths() (all []neighbor) {
 	return all
 }
 
-// claimed returns the place of an argument whose slashes make an escaped path, below the base, one of a neighbor; -1 if there is none.
+// claimed returns the place of an argument whose value makes an escaped path, below the base, one of a neighbor; -1 if there is none.
+// An empty value must not lead to any path of the document.
 // Slashes that are sent as they are must not lead to a more specific path with the same method. Slashes that are sent as "%2F" by inference
 // must not lead to any path of the document, or below one of those that the operation is apart from, if they are decoded on their way.
 func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
 	for _, v := range o.variables {
 		if v < 0 {
 			continue
+		}
+		if o.emptied(path, values, v) {
+			return v
 		}
 		a := &o.arguments[v]
 		raw := a.encoder.Spans() && bytes.ContainsAny(values[v], `/\`) // a slash may be written as an escape of JSON
@@ -124,7 +128,7 @@ func (n *neighbors) mayReceive(o *Operation, path string) bool {
 		o.apart != nil && wire.Unfolded(path, n.templates(func(other *neighbor) bool { return other.operation == nil || o.apart(other.operation) }), true)
 }
 
-// templates are those of the neighbors of which is reports true.
+// templates yields the templates of the neighbors for which is returns true.
 func (n *neighbors) templates(is func(*neighbor) bool) iter.Seq[*wire.Template] {
 	return func(yield func(*wire.Template) bool) {
 		for i := range n.paths {
@@ -141,10 +145,31 @@ func (o *Operation) InfersSlashes() bool {
 	return slices.ContainsFunc(o.arguments, func(a argument) bool { return a.encoder.InfersSlashes() })
 }
 
-// Apart returns the operation with the limit that slashes in values that only seem to be paths don't lead to or below the paths of
-// the operations of the document that from reports, also where they are decoded on their way.
+// Apart returns the operation with a further limit for parameters that only seem to be paths (see InfersSlashes): slashes in their values
+// don't lead to or below the paths of the operations that from reports, even if a server on the way decodes "%2F".
 func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 	apart := *o
 	apart.apart = from
 	return &apart
+}
+
+// emptied reports whether the values of an operation leave its path that of another one: the last is "" in any notation, such as [""] for a
+// parameter without a type, and the document describes the rest of the path with other names or below another base.
+func (o *Operation) emptied(path []byte, values [][]byte, place int) bool {
+	encoder := o.arguments[place].encoder
+	if !encoder.TakesEmpty() || !bytes.HasSuffix(path, []byte("/")) {
+		return false
+	}
+	if sent, err := encoder.AppendPath(nil, values[place]); err != nil || len(sent) > 0 {
+		return false
+	}
+	for i := range o.neighbors {
+		n := &o.neighbors[i]
+		for template := range n.templates(func(*neighbor) bool { return true }) {
+			if _, matches := template.Match(n.base + string(path)); matches {
+				return true
+			}
+		}
+	}
+	return false
 }

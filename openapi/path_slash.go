@@ -16,18 +16,19 @@ import (
 // Services whose values have slashes (names of branches, files and resources) declare it in their documents in several
 // ways, which this file recognizes.
 
-// multiSegment is GitHub's extension of a path parameter whose value may span several segments, as "{+name}" does.
+// multiSegment is GitHub's extension of a path parameter whose value may span several segments, as "{+name}" does. At an operation it is a
+// list of such parameters, whose slashes are sent as those that are inferred.
 const multiSegment = "x-multi-segment"
 
 // oneSegment is said of a parameter that seems to be a path, and takes no slashes.
 const oneSegment = `One segment of the path, without "/".`
 
 // slash returns the treatment of slashes in the value of a path parameter: that of the configuration, or else that of
-// the document (ADR 0055).
-func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
-	for _, p := range c.options.SlashParameters {
+// the document (ADR 0055, ADR 0069, ADR 0074).
+func (b *binder) slash(of *binding) wire.Slash {
+	for _, p := range b.options.SlashParameters {
 		switch {
-		case p.Name != b.wire:
+		case p.Name != of.wire:
 		case p.Rejected:
 			return wire.SlashRefused
 		case p.Encoded:
@@ -36,41 +37,104 @@ func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 			return wire.SlashRaw
 		}
 	}
-	if op.template.Reserved(slices.Index(op.template.Names(), b.wire)) {
+	variable := slices.Index(b.op.template.Names(), of.wire)
+	switch {
+	case lists(b.model.node, multiSegment, of.wire):
+		return wire.SlashInferred
+	case b.op.template.Reserved(variable):
 		return wire.SlashRaw
-	}
-	if b.parameter == nil {
+	case of.parameter == nil:
 		return wire.SlashRefused
 	}
-	s := c.follow(b.schema)
+	s := b.follow(of.schema)
 	switch {
-	case isTrue(b.node.Get(multiSegment)) || isTrue(s.Get(multiSegment)):
+	case isTrue(of.node.Get(multiSegment)) || isTrue(s.Get(multiSegment)):
 		return wire.SlashRaw
-	case wantsEncoded(b.description) || wantsEncoded(s.Get("description").Text()):
+	case wantsEncoded(of.description) || wantsEncoded(s.Get("description").Text()):
 		return wire.SlashEscaped
 	case schema.NamesSlash(s.Get("pattern").Text()):
 		return wire.SlashRaw
 	}
-	if example := c.exampleWithSlash(b, s); example != nil {
-		c.problems.at(example, codePathSlash, "the path parameter %q has the value %q: a slash in it is sent as %%2F, as the standard has it; slash_parameters sends it as it is",
-			b.wire, shortCopy(example.Text()))
+	if example := b.exampleWithSlash(of, s); example != nil {
+		b.problems.at(example, codePathSlash, "the path parameter %q has the value %q: a slash in it is sent as %%2F, as the standard has it; slash_parameters sends it as it is",
+			of.wire, shortCopy(example.Text()))
 		return wire.SlashEscaped
 	}
-	if !describesPath(b.wire, b.description, s) {
+	if !describesPath(of.wire, of.description, s) {
 		return wire.SlashRefused
 	}
-	declined := b.node.Get(multiSegment) != nil || s.Get(multiSegment) != nil
-	if !declined && httpmethod.IsSafe(op.Method) && op.template.EndsWith(slices.Index(op.template.Names(), b.wire)) {
-		c.problems.at(b.node, codePathSlash, "the path parameter %q seems to be a path: a slash in it is sent as %%2F, except where that leads to another operation; slash_parameters allows or rejects it",
-			b.wire)
+	of.oneSegment = of.node.Get(multiSegment) == nil && s.Get(multiSegment) == nil
+	if of.oneSegment && httpmethod.IsSafe(b.op.Method) && b.op.template.EndsWith(variable) {
+		of.oneSegment = false
+		b.problems.at(of.node, codePathSlash, "the path parameter %q seems to be a path: a slash in it is sent as %%2F, except where that leads to another operation; slash_parameters allows or rejects it",
+			of.wire)
 		return wire.SlashInferred
 	}
-	b.description = strings.TrimSpace(b.description + " " + oneSegment)
+	of.description = strings.TrimSpace(of.description + " " + oneSegment)
 	return wire.SlashRefused
 }
 
+// checkLists reports names in the lists of an operation that are no variables of its path: they allow nothing.
+func (b *binder) checkLists() {
+	for _, extension := range []string{multiSegment, emptySegment} {
+		for _, item := range b.model.node.Get(extension).Items() {
+			if !slices.Contains(b.op.template.Names(), item.Text()) {
+				b.problems.at(item, codePathSlash, "%s lists %q, which is no parameter of the path %q", extension, shortCopy(item.Text()), b.op.Path)
+			}
+		}
+	}
+}
+
+// The root of a tree of files has the empty path. Services read it as the value of the parameter that takes the paths, which the standard
+// has as one segment that is not empty, and no other operation of the document leads there (ADR 0074).
+
+const (
+	// emptySegment is the extension of an operation that lists the path parameter that takes "".
+	emptySegment = "x-empty-segment"
+	// emptyRoot is said of a parameter that takes "".
+	emptyRoot = `"" is the root.`
+)
+
+// takesEmpty reports whether a path parameter whose values may hold slashes takes "", the root of what lies below: if the operation or a
+// description says so, for safe methods, in the last position, and if the document has no path without the parameter.
+func (b *binder) takesEmpty(of *binding) bool {
+	listed := lists(b.model.node, emptySegment, of.wire)
+	if !listed && !showsRoot(of.description) && !showsRoot(b.model.node.Get("description").Text()) {
+		return false
+	}
+	last := b.op.template.EndsWith(slices.Index(b.op.template.Names(), of.wire))
+	switch {
+	case last && httpmethod.IsSafe(b.op.Method) && !b.hasCollection():
+		if !showsRoot(of.description) {
+			of.description = strings.TrimSpace(of.description + " " + emptyRoot)
+		}
+		return true
+	case listed:
+		b.problems.at(b.model.node.Get(emptySegment), codePathSlash,
+			"%q takes no empty value: that is for the last segment of the path of a safe method, and not if the document has the path without it", of.wire)
+	}
+	return false
+}
+
+// hasCollection reports whether the document has the operation's path without its last segment, with or without a slash at the end.
+func (b *binder) hasCollection() bool {
+	above := b.op.Path[:strings.LastIndexByte(b.op.Path, '/')+1]
+	paths := b.set.Root().Get("paths")
+	return paths.Get(above) != nil || paths.Get(strings.TrimSuffix(above, "/")) != nil
+}
+
+// lists reports whether an extension of an operation is a list with a name.
+func lists(operation *tree.Node, extension, name string) bool {
+	for _, item := range operation.Get(extension).Items() {
+		if item.Kind() == tree.String && item.Text() == name {
+			return true
+		}
+	}
+	return false
+}
+
 // SlashVariables returns the variables of the path whose values may contain slashes, by index, with the encoding: "0
-// raw".
+// raw"; "0 empty" stands beside it if "" is one of the values.
 func (o *Operation) SlashVariables() (all []string) {
 	for i, place := range o.variables {
 		if place < 0 {
@@ -82,8 +146,32 @@ func (o *Operation) SlashVariables() (all []string) {
 		case e.EscapesSlashes():
 			all = append(all, strconv.Itoa(i)+" encoded")
 		}
+		if o.arguments[place].encoder.TakesEmpty() {
+			all = append(all, strconv.Itoa(i)+" empty")
+		}
 	}
 	return all
+}
+
+// OneSegment returns the variables of the path that seem to be paths, and take no slashes though nothing in the document or
+// the configuration says so.
+func (o *Operation) OneSegment() (all []string) {
+	for i, place := range o.variables {
+		if place >= 0 && o.arguments[place].oneSegment {
+			all = append(all, o.template.Names()[i])
+		}
+	}
+	return all
+}
+
+// TakesSlashes reports whether the path ends with a variable whose values may hold slashes, and empty whether "" is one of them.
+func (o *Operation) TakesSlashes() (ends, empty bool) {
+	last := len(o.variables) - 1
+	if last < 0 || o.variables[last] < 0 || !o.template.EndsWith(last) {
+		return false, false
+	}
+	e := o.arguments[o.variables[last]].encoder
+	return e.Spans() || e.EscapesSlashes(), e.TakesEmpty()
 }
 
 var (

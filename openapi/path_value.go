@@ -73,10 +73,20 @@ func permitsText(s *tree.Node) bool {
 
 // showsPath reports whether a description says that a value is a path.
 func showsPath(description string) bool {
-	description = strings.ToLower(description[:min(len(description), maxRead)])
+	description = strings.ToLower(beginning(description))
 	if !slices.ContainsFunc(pathWords, func(word string) bool { return strings.Contains(description, word) }) {
 		return false // without the expression, which costs more than all else that is read of a parameter
 	}
 	found := describedPath.FindStringIndex(description)
 	return found != nil && !negated.MatchString(description[max(found[0]-60, 0):found[0]])
 }
+
+// describedRoot matches descriptions by which an empty or missing path is that of the root.
+var describedRoot = regexp.MustCompile(`(?i)\b(?:empty|blank|omit(?:s|ted|ting)?|left out|leave out)\b[^.;]{0,120}\b(?:root|top[- ]level)\b|` +
+	`\b(?:root|top[- ]level)\b[^.;]{0,120}\b(?:empty|blank|omitted|left out)\b`)
+
+// showsRoot reports whether a description says that an empty path is the root.
+func showsRoot(description string) bool { return describedRoot.MatchString(beginning(description)) }
+
+// beginning returns the part of a description that is examined.
+func beginning(description string) string { return description[:min(len(description), maxRead)] }

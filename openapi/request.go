@@ -19,7 +19,8 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step (D6). Wrong
+// NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step, so that there is no request
+// from unchecked arguments. Wrong
 // arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base if nil; it must
 // be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
 func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {
@@ -57,7 +58,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return Built{}, o.newArgumentError(b.faults)
+		return Built{}, o.newArgumentError(b.args, b.faults)
 	}
 	var reader io.Reader
 	if media != "" {
@@ -94,7 +95,7 @@ type checkedArguments struct {
 func (o *Operation) check(args json.RawMessage) (checked checkedArguments, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
-		return checked, o.newArgumentError([]Fault{{Message: err.Error()}})
+		return checked, o.newArgumentError(nil, []Fault{{Message: err.Error()}})
 	}
 	v, err := o.validator()
 	if err != nil {
@@ -119,7 +120,7 @@ func (o *Operation) check(args json.RawMessage) (checked checkedArguments, err e
 			checked = checkedArguments{args: result.args}
 			if checked.dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
 				for _, f := range result.mistyped {
-					checked.mistyped = append(checked.mistyped, Fault{Pointer: f.Pointer, Message: f.Message})
+					checked.mistyped = append(checked.mistyped, Fault{Pointer: f.Pointer, Message: f.Message, violation: violationOf(args, f)})
 				}
 				return checked, nil
 			}
@@ -160,19 +161,19 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 	return args, nil
 }
 
-// newArgumentError returns the error for faults, which is explained by the arguments that callers can give.
-func (o *Operation) newArgumentError(faults []Fault) *ArgumentError {
+// newArgumentError returns the error for faults of arguments, which is explained by the arguments that callers can give.
+func (o *Operation) newArgumentError(args []byte, faults []Fault) *ArgumentError {
 	of := o
 	if o.callers != nil {
 		of = o.callers
 	}
-	return &ArgumentError{Faults: faults, operation: of, accepts: of.accepts}
+	return &ArgumentError{Faults: faults, operation: of, args: args, accepts: of.accepts}
 }
 
 // argumentError describes the faults of arguments: misspelt names, and the faults of the schema that do not concern
 // these, each once.
 func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults []schema.Fault) *ArgumentError {
-	e := o.newArgumentError(spelled)
+	e := o.newArgumentError(args, spelled)
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue
@@ -188,7 +189,7 @@ func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults 
 				f.Message = text
 			}
 		}
-		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
+		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message, violation: violationOf(args, f)})
 	}
 	e.Faults = o.unsendable(args, e.Faults)
 	return e
@@ -374,7 +375,11 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 	end := len(text)
 	if b.o.neighbors != nil && b.faults == nil {
 		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
-			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: "its slashes lead to the path of another operation; call that one, or give another value"})
+			reason := "its slashes lead to the path of another operation; call that one, or give another value"
+			if b.o.emptied(text[len(prefix):], b.values, place) {
+				reason = "without a value the path is that of another operation; call that one, or give a value"
+			}
+			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: reason})
 		}
 	}
 	text = b.appendQuery(text)

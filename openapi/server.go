@@ -22,6 +22,7 @@ type servers struct {
 	origin   *url.URL     // which may then be called
 	allowed  map[origin.Origin]bool
 	values   map[string]string // of variables, from the configuration
+	selected map[string]string // those of values that are not the same for all calls
 	problems *problems
 	swagger  *tree.Node // the root of a document of 2.0; otherwise nil
 
@@ -39,6 +40,11 @@ type target struct {
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
+	if o.BaseURL != nil {
+		if err := checkBase(o.BaseURL); err != nil {
+			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
+		}
+	}
 	s := &servers{base: o.BaseURL, document: d.url, origin: d.origin, allowed: make(map[origin.Origin]bool), values: o.ServerVariables, problems: ps}
 	for _, a := range o.AllowServers {
 		at, ok := origin.Parse(a)

@@ -92,6 +92,19 @@ func forbidden(value, before, after string) string {
 	return ""
 }
 
+// checkVariables compares the values of the configuration with the document.
+func (c *compiler) checkVariables(operations []found) error {
+	if len(c.choices) == 0 {
+		return c.servers.checkVariables(c.set.Root(), operations)
+	}
+	for _, s := range c.choices {
+		if err := s.checkVariables(c.set.Root(), operations); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkVariables compares the values of the configuration with the variables of all servers: a value that no server
 // accepts is an error, a name that no server has is a problem.
 func (s *servers) checkVariables(root *tree.Node, operations []found) error {
@@ -130,6 +143,9 @@ func (s *servers) checkVariables(root *tree.Node, operations []found) error {
 			has := "they have none"
 			if len(known) > 0 {
 				has = "they have " + quotedList(known)
+			}
+			if _, ok := s.selected[name]; ok {
+				return fmt.Errorf("%s: server_variables selects %q by a claim, which is no variable of the document's servers; %s", root.Position(), name, has)
 			}
 			s.problems.at(root, codeServerVariable, "server_variables names %q, which is no variable of the document's servers; %s", name, has)
 		case !slices.ContainsFunc(all, takes):

@@ -13,7 +13,7 @@ import (
 // the old shape too. The parameters of the path item are merged in.
 func (c *compiler) upgrade(f found) found {
 	op := tree.NewObject(f.node)
-	for _, key := range []string{"operationId", "summary", "description", "tags", "deprecated", "security"} {
+	for _, key := range []string{"operationId", "summary", "description", "tags", "deprecated", "security", multiSegment, emptySegment} {
 		if member := f.node.Get(key); member != nil {
 			op.Set(key, member)
 		}

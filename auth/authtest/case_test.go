@@ -75,6 +75,8 @@ func caseOptions(t *testing.T, words []string) Options {
 		switch {
 		case word == "auto":
 			o.AutoConsent = true
+		case word == "entra":
+			o.EntraID = true
 		case word == "opaque":
 			o.OpaqueTokens = true
 		case word == "no-refresh":

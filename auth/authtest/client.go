@@ -38,6 +38,7 @@ type Client struct {
 const (
 	grantClient   = "client_credentials"
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+	grantBehalf   = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 )
 
 // maxName is the most characters of a name that are shown.
@@ -60,14 +61,14 @@ func newClient(config Client) (*client, error) {
 	if len(c.Grants) == 0 {
 		c.Grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh}
 		if c.Secret != "" {
-			c.Grants = append(c.Grants, grantClient, grantExchange)
+			c.Grants = append(c.Grants, grantClient, grantExchange, grantBehalf)
 		}
 	}
 	for _, grant := range c.Grants {
-		if !slices.Contains([]string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange}, grant) {
+		if !slices.Contains([]string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange, grantBehalf}, grant) {
 			return nil, fmt.Errorf("unknown grant type %q", grant)
 		}
-		if c.Secret == "" && (grant == grantClient || grant == grantExchange) {
+		if c.Secret == "" && (grant == grantClient || grant == grantExchange || grant == grantBehalf) {
 			return nil, fmt.Errorf("grant type %q needs a secret", grant) // RFC 6749 section 4.4
 		}
 	}

@@ -5,8 +5,8 @@
 // OpenID Connect), the authorization code with PKCE, a consent page, refresh tokens with rotation,
 // client registration (RFC 7591) and client ID metadata documents, resource indicators (RFC 8707),
 // "iss" in responses (RFC 9207), JWT access tokens (RFC 9068) or opaque ones with introspection
-// (RFC 7662), revocation (RFC 7009), client credentials, token exchange (RFC 8693) and DPoP (RFC
-// 9449).
+// (RFC 7662), revocation (RFC 7009), client credentials, token exchange (RFC 8693), the
+// on-behalf-of flow of Entra ID and DPoP (RFC 9449).
 //
 // It has one user, who needs no password, and its keys are lost when it ends. Therefore the one
 // rule: it serves only the machine that it runs on. It opens and accepts only loopback listeners,

@@ -63,6 +63,9 @@ func (s *Server) fetchClient(ctx context.Context, id string) (*client, *oauthser
 		return nil, oauthserver.NewError(oauthserver.InvalidClient, "the metadata document '%s' is on another machine, where this server does not look", id)
 	}
 	m, p := oauthserver.FetchClientMetadata(ctx, s.documents, id, maxDocument)
+	if p != nil && p.Cause != nil { // here the reader is the developer of the client
+		return nil, oauthserver.NewError(p.Code, "%s: %v", p.Description, p.Cause)
+	}
 	if p != nil {
 		return nil, p
 	}

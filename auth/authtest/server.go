@@ -57,8 +57,9 @@ type Options struct {
 	OpaqueTokens bool
 	// IDTokenClaims are further claims of ID tokens, such as groups. They override the others.
 	IDTokenClaims map[string]any
-	// EntraID refuses requests with a resource as Entra ID does, which decides the audience by the scopes: it is DefaultResource. Scopes
-	// are requested by their URIs, and tokens have what follows the last slash.
+	// EntraID makes the server one like Entra ID. It refuses requests with a resource, since the audience is decided by the scopes: it is
+	// DefaultResource. Scopes are requested by their URIs, and tokens have what follows the last slash. The token endpoint knows the
+	// on-behalf-of flow, for tokens of that audience, and no token exchange. Errors have the numbers of Entra ID (AADSTS…).
 	EntraID bool
 	// NoRefreshTokens disables refresh tokens. A client of the TypeScript SDK v1 that has one never
 	// requests more scopes: it refreshes and gives up.
@@ -187,6 +188,9 @@ func NewServer(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantExchange}
+	if s.entra {
+		s.grants = []string{oauthserver.GrantCode, oauthserver.GrantRefresh, grantClient, grantBehalf}
+	}
 	if o.NoRefreshTokens {
 		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == oauthserver.GrantRefresh })
 	}
@@ -358,7 +362,7 @@ func (s *Server) checkScopes(list string) ([]string, *oauthserver.Error) {
 func (s *Server) checkResource(values []string) (string, *oauthserver.Error) {
 	switch {
 	case len(values) > 0 && s.entra:
-		return "", oauthserver.NewError("invalid_request", "AADSTS9010010: The resource parameter provided in the request doesn't match with the requested scopes.")
+		return "", resourceRefused(values[0])
 	case len(values) > 1:
 		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
 	case len(values) == 0 && s.resource == "":

@@ -84,6 +84,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 	}
 	grants := map[string]func(*tokenRequest) (*response, *oauthserver.Error){
 		oauthserver.GrantCode: s.redeemCode, oauthserver.GrantRefresh: s.redeemRefresh, grantClient: s.grantToClient, grantExchange: s.exchange,
+		grantBehalf: s.onBehalf,
 	}
 	kind := form.Get("grant_type")
 	redeem := grants[kind]
@@ -94,6 +95,11 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) (a *response, p *
 		return nil, oauthserver.NewError("unsupported_grant_type", "grant_type '%s' is not supported", kind)
 	case !q.client.mayUse(kind):
 		return nil, oauthserver.NewError(oauthserver.UnauthorizedClient, "this client may not use grant_type '%s'", kind)
+	}
+	if s.entra {
+		if resources := form.All("resource"); len(resources) > 0 {
+			return nil, resourceRefused(resources[0])
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

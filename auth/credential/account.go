@@ -21,7 +21,7 @@ type Accounts interface {
 // sendFromAccount sends a request with the token of the caller's account. If the service rejects the
 // token, the request is sent once more with another one. If it rejects that, too, the account is
 // forgotten, so that the caller is asked to log in at the service again.
-func sendFromAccount(a Accounts, req *http.Request, send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+func sendFromAccount(a Accounts, req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	ctx := req.Context()
 	text, err := a.Token(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func sendFromAccount(a Accounts, req *http.Request, send func(*http.Request) (*h
 		}
 		return nil, err
 	}
-	resp, err := send(withAccount(req, text))
+	resp, err := next.RoundTrip(withAccount(req, text))
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || !blamesToken(resp.Header) {
 		return resp, err
 	}
@@ -39,22 +39,13 @@ func sendFromAccount(a Accounts, req *http.Request, send func(*http.Request) (*h
 		return resp, nil // the service's response stands
 	}
 	again := withAccount(req, other)
-	if req.GetBody != nil {
-		if again.Body, err = req.GetBody(); err != nil {
-			return resp, nil
-		}
-	}
-	discard(resp)
-	again.Response = resp
-	if resp, err = send(again); err == nil && resp.StatusCode == http.StatusUnauthorized && blamesToken(resp.Header) {
+	resp, err = resend(next, again, resp)
+	if err == nil && resp.Request == again && resp.StatusCode == http.StatusUnauthorized && blamesToken(resp.Header) {
 		a.Forget(ctx, other)
-	}
-	if resp != nil {
-		resp.Request = again
 	}
 	return resp, err
 }
 
 func withAccount(req *http.Request, text string) *http.Request {
-	return withToken(req, &token{header: seal([]string{"Bearer " + text})})
+	return withToken(req, field{Header, "Authorization"}, &token{header: seal([]string{"Bearer " + text})})
 }

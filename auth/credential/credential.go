@@ -29,11 +29,18 @@ const (
 	// TokenExchange sends, as Bearer, a token that an authorization server issues in exchange for
 	// the caller's (RFC 8693), so that the service knows the caller.
 	TokenExchange
+	// OnBehalfOf is TokenExchange with the caller's token as a JWT assertion (RFC 7523 section 2.1
+	// with "requested_token_use", the on-behalf-of flow of Entra ID).
+	OnBehalfOf
 	// JWTAssertion is ClientCredentials with a JWT as the grant (RFC 7523 section 2.1).
 	JWTAssertion
 	// Account sends, as Bearer, the token of the account that the caller has at the service (RFC 6749
 	// section 4.1).
 	Account
+	// LoginRequest sends a token or cookie that the service itself gives for a user name and a password.
+	LoginRequest
+	// Digest proves knowledge of a password with a digest of each request (RFC 7616).
+	Digest
 	// AWSSigV4 signs each request with AWS Signature Version 4.
 	AWSSigV4
 	// MutualTLS adds nothing to requests: the connection has a [ClientCertificate].
@@ -53,10 +60,16 @@ func (k Kind) String() string {
 		return "client_credentials"
 	case TokenExchange:
 		return "token_exchange"
+	case OnBehalfOf:
+		return "on_behalf_of"
 	case JWTAssertion:
 		return "jwt_assertion"
 	case Account:
 		return "authorization_code"
+	case LoginRequest:
+		return "login"
+	case Digest:
+		return "digest"
 	case AWSSigV4:
 		return "aws_sigv4"
 	case MutualTLS:
@@ -92,22 +105,25 @@ type Options struct {
 	Kind Kind
 	// Token is the token of Bearer.
 	Token Secret
-	// Username and Password are those of Basic.
+	// Username and Password are those of Basic, LoginRequest and Digest.
 	Username, Password Secret
 	// Key is the key of APIKey.
 	Key Secret
-	// In and Name are the location and name of the key of APIKey.
+	// In and Name are the location and name of the key of APIKey, or of the token of LoginRequest.
 	In   Location
 	Name string
-	// OAuth configures the tokens of ClientCredentials, TokenExchange and JWTAssertion.
+	// OAuth configures the tokens of ClientCredentials, TokenExchange, OnBehalfOf and JWTAssertion.
 	OAuth *OAuth
+	// Login is the request of LoginRequest.
+	Login *Login
 	// AWS are the credentials of AWSSigV4.
 	AWS *AWS
 	// Accounts are the accounts of Account.
 	Accounts Accounts
-	// Subject returns, for TokenExchange, the token of the caller whose request ctx belongs to, and
-	// a key that is unique to the caller; false if there is no caller, and then nothing is sent. It
-	// is called for each request. The token is sent to OAuth.TokenURL and not kept.
+	// Subject returns, for TokenExchange and OnBehalfOf, the token of the caller whose request ctx
+	// belongs to, and a key that is unique to the caller; false if there is no caller, and then
+	// nothing is sent. It is called for each request. The token is sent to OAuth.TokenURL and not
+	// kept.
 	Subject func(ctx context.Context) (token, key string, ok bool)
 	// Now is the clock for tokens; time.Now if nil.
 	Now func() time.Time
@@ -123,7 +139,8 @@ type Options struct {
 //
 // Concurrent requests share one token request. A token is refreshed before it expires, by a tenth
 // of its lifetime but at most a minute. A request that the service answers with 401 is retried once
-// with another token, if its body can be sent again.
+// with another token, if its body can be sent again. The first request with Digest is sent without
+// a credential, to get the challenge of the service.
 func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	to, err := parseOrigin(o.Origin)
 	p, partErr := newCredential(o)
@@ -136,25 +153,33 @@ func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	}, nil
 }
 
-// credential is one credential: static, a grant, accounts, a sigV4, or none of them for mutual TLS.
+// credential is one credential: static, tokens, accounts, a sigV4, a digest, or none of them for
+// mutual TLS.
 type credential struct {
 	static   *staticCredential
-	grant    *grant
+	tokens   tokenIssuer
 	accounts Accounts
 	sigV4    *sigV4
+	digest   *digest
 }
 
 // newCredential checks the options except for the origin.
 func newCredential(o Options) (*credential, error) {
 	switch o.Kind {
-	case ClientCredentials, TokenExchange, JWTAssertion:
+	case ClientCredentials, TokenExchange, OnBehalfOf, JWTAssertion:
 		g, err := newGrant(o)
-		return &credential{grant: g}, err
+		return &credential{tokens: g}, err
 	case Account:
 		if o.Accounts == nil {
 			return nil, errors.New("credential: the accounts are missing")
 		}
 		return &credential{accounts: o.Accounts}, nil
+	case LoginRequest:
+		l, err := newLogin(o)
+		return &credential{tokens: l}, err
+	case Digest:
+		d, err := newDigest(o)
+		return &credential{digest: d}, err
 	case AWSSigV4:
 		s, err := newSigV4(o)
 		return &credential{sigV4: s}, err
@@ -172,17 +197,23 @@ func newCredential(o Options) (*credential, error) {
 // location returns the part of a request that holds the credential; two credentials in one location
 // conflict.
 func (p *credential) location() string {
+	at := field{Header, "Authorization"}
 	switch {
-	case p.grant != nil, p.accounts != nil, p.sigV4 != nil:
-		return "header Authorization"
-	case p.static == nil:
+	case p.tokens != nil:
+		at = p.tokens.field()
+	case p.static != nil:
+		at = p.static.field
+	case p.accounts == nil && p.sigV4 == nil && p.digest == nil:
 		return ""
-	case p.static.location == Query:
-		return "query parameter " + p.static.name
-	case p.static.location == Cookie:
-		return "cookie " + p.static.name
 	}
-	return "header " + p.static.name
+	switch at.location {
+	case Query:
+		return "query parameter " + at.name
+	case Cookie:
+		return "cookie " + at.name
+	case Header:
+	}
+	return "header " + at.name
 }
 
 func newStaticCredential(o Options) (*staticCredential, error) {

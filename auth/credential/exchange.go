@@ -42,10 +42,12 @@ type Exchange struct {
 // kilobyte.
 const maxCallers = 10_000
 
-// exchange is the part of a grant that is specific to token exchange: a token for each caller.
-// Credentials do not share tokens, so audience and scopes are the same for all tokens of one.
+// exchange is the part of a grant that issues a token for each caller. Credentials do not share
+// tokens, so audience and scopes are the same for all tokens of one.
 type exchange struct {
 	subject   func(ctx context.Context) (token, key string, ok bool)
+	parameter string // of the token request that has the caller's token
+	rfc8693   bool   // the response has issued_token_type
 	requested string
 	audiences []string // of which a token must have one
 	tokens    tokenCache
@@ -54,7 +56,7 @@ type exchange struct {
 func newExchange(o Options, form url.Values) (*exchange, error) {
 	x := o.OAuth.Exchange
 	e := &exchange{
-		subject: o.Subject, requested: x.Requested, audiences: slices.Concat(o.OAuth.Audiences, o.OAuth.Resources, x.Accept),
+		subject: o.Subject, parameter: "subject_token", rfc8693: true, requested: x.Requested, audiences: slices.Concat(o.OAuth.Audiences, o.OAuth.Resources, x.Accept),
 		tokens: tokenCache{maxEntries: maxCallers},
 	}
 	form.Set("subject_token_type", TypeAccessToken)
@@ -92,6 +94,9 @@ func (e *exchange) rejectReason(got *oauth2.Token, subject string) string {
 	if got.AccessToken == subject {
 		return "it is the caller's own token" // which must not be sent to a service (T1)
 	}
+	if !e.rfc8693 {
+		return e.rejectAudience(got.AccessToken, subject)
+	}
 	issued, _ := got.Extra("issued_token_type").(string)
 	want := []string{TypeAccessToken, TypeJWT}
 	if e.requested != "" {
@@ -108,27 +113,41 @@ func (e *exchange) rejectReason(got *oauth2.Token, subject string) string {
 	default:
 		return "it is not a bearer token"
 	}
-	if audience, ok := audienceOf(got.AccessToken); ok && !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(e.audiences, a) }) {
+	return e.rejectAudience(got.AccessToken, subject)
+}
+
+// rejectAudience returns the reason that a token must not be used because of its audience, or "".
+func (e *exchange) rejectAudience(token, subject string) string {
+	audience, ok := audienceOf(token)
+	switch {
+	case !ok:
+	case len(e.audiences) > 0 && !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(e.audiences, a) }):
 		return "it is for another audience than was asked for" // E7
+	case len(e.audiences) == 0: // a scope names the service, and only its authorization server knows its audience
+		if own, _ := audienceOf(subject); slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(own, a) }) {
+			return "it is for the gateway itself, like the caller's own"
+		}
 	}
 	return ""
 }
 
-// audienceOf returns "aud" of a token that is a JWT. The signature is not verified, because the
-// token comes from the authorization server itself.
-func audienceOf(token string) (audience []string, ok bool) {
+// claimsOf decodes the claims of a token that is a JWT into a pointer to a struct. The signature is
+// not verified, because the token comes from the authorization server itself, or was verified before.
+func claimsOf(token string, claims any) bool {
 	parts := strings.SplitN(token, ".", 4) // a token may consist of dots only
 	if len(parts) != 3 {
-		return nil, false
+		return false
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return nil, false
-	}
+	return err == nil && json.Unmarshal(payload, claims) == nil
+}
+
+// audienceOf returns "aud" of a token that is a JWT.
+func audienceOf(token string) (audience []string, ok bool) {
 	var claims struct {
 		Audience json.RawMessage `json:"aud"`
 	}
-	if json.Unmarshal(payload, &claims) != nil {
+	if !claimsOf(token, &claims) {
 		return nil, false
 	}
 	var one string

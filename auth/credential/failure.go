@@ -19,7 +19,8 @@ const (
 	// SubjectRefused means that the authorization server does not accept the caller's token; the
 	// caller needs another one.
 	SubjectRefused
-	// NoCaller means that a token exchange needs a caller's token, and the request has none.
+	// NoCaller means that the service gets a token for the caller's, or for the caller's account, and
+	// the request has no token, or one without a user.
 	NoCaller
 	// NoAccount means that the caller has no account at the service, or one that can't be used any
 	// more. The caller can connect one.
@@ -53,7 +54,7 @@ type TokenError struct {
 	Failure Failure
 	// Kind is the kind of the credential.
 	Kind Kind
-	// Endpoint is host and port of the token endpoint.
+	// Endpoint is host and port of the token endpoint, or of the service for LoginRequest and Digest.
 	Endpoint string
 	// Status is the status of the response, 0 if there was none.
 	Status int
@@ -65,11 +66,12 @@ type TokenError struct {
 	RetryAfter time.Duration
 
 	detail string // further details without secrets
+	advice string // the text for the model if it is another than the failure's
 	cause  error  // nil or an error without secrets
 }
 
-// NewAccountError returns the error of an account: [NoAccount], or another failure of the token endpoint. cause is for the log, and
-// must not contain secrets; it may be nil.
+// NewAccountError returns the error of an account: [NoCaller], [NoAccount], or a failure of the token
+// endpoint. cause is for the log, and must not contain secrets; it may be nil.
 func NewAccountError(f Failure, endpoint string, cause error) *TokenError {
 	e := &TokenError{Failure: f, Kind: Account, Endpoint: endpoint, cause: cause}
 	if cause != nil {
@@ -81,20 +83,20 @@ func NewAccountError(f Failure, endpoint string, cause error) *TokenError {
 // Error returns the text for the log.
 func (e *TokenError) Error() string {
 	text := fmt.Sprintf("credential: %s: ", e.Kind)
-	switch e.Failure {
-	case Refused:
-		text += fmt.Sprintf("token endpoint %q gives no token", e.Endpoint)
-	case Unavailable:
-		text += fmt.Sprintf("token endpoint %q is not available", e.Endpoint)
-	case Unusable:
-		text += fmt.Sprintf("token endpoint %q gave a token that can't be used", e.Endpoint)
-	case SubjectRefused:
-		text += fmt.Sprintf("token endpoint %q does not take the caller's token", e.Endpoint)
-	case NoCaller:
-		return text + "the request has no caller whose token could be exchanged"
+	texts := tokenTexts
+	switch e.Kind { //nolint:exhaustive // all others have a token endpoint
+	case LoginRequest:
+		texts = loginTexts
+	case Digest:
+		texts = digestTexts
 	}
-	if e.Failure == NoAccount {
-		text += fmt.Sprintf("the caller has no account for which token endpoint %q gives tokens", e.Endpoint)
+	switch {
+	case e.Failure == NoCaller && e.Kind == Account:
+		text += "the request has no user of an issuer, who alone can have an account"
+	case e.Failure == NoCaller:
+		text += "the request has no caller whose token could be exchanged"
+	default:
+		text += fmt.Sprintf(texts[e.Failure], e.Endpoint)
 	}
 	if e.Status != 0 {
 		text += fmt.Sprintf(", status %d", e.Status)
@@ -108,6 +110,19 @@ func (e *TokenError) Error() string {
 	return text
 }
 
+// The texts for the log by failure, with a verb for the endpoint.
+var (
+	tokenTexts = map[Failure]string{
+		Refused: "token endpoint %q gives no token", Unavailable: "token endpoint %q is not available",
+		Unusable: "token endpoint %q gave a token that can't be used", SubjectRefused: "token endpoint %q does not take the caller's token",
+		NoAccount: "the caller has no account for which token endpoint %q gives tokens",
+	}
+	loginTexts = map[Failure]string{
+		Refused: "the login at %q is refused", Unavailable: "the login at %q is not available", Unusable: "the login at %q gave nothing that can be sent",
+	}
+	digestTexts = map[Failure]string{Unusable: "the challenge of %q can't be answered"}
+)
+
 // Unwrap returns the cause, if it holds no secrets.
 func (e *TokenError) Unwrap() error { return e.cause }
 
@@ -115,6 +130,16 @@ func (e *TokenError) Unwrap() error { return e.cause }
 func (e *TokenError) ToolMessage() string {
 	const nothing = " Nothing was sent to the service."
 	switch {
+	case e.advice != "":
+		return e.advice
+	case e.Kind == Digest:
+		return "The service wants a digest of a kind that the gateway does not make, so it refused the call." +
+			" Repeating it does not help: tell the user that the operator of the gateway must repair the credential."
+	case e.Kind == LoginRequest && e.Failure == Unavailable:
+		return "The login of the service can't be reached or is busy." + nothing + " Try again in a minute; if that does not help, tell the user that it is down."
+	case e.Kind == LoginRequest:
+		return "The gateway can't log in to the service." + nothing +
+			" Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 	case e.Failure == NoCaller:
 		return "The service wants to know on whose behalf it is called, and this call has no user." + nothing +
 			" Repeating it does not help: tell the user to log in to the gateway."

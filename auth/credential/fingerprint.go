@@ -35,10 +35,10 @@ func (s *Sent) Reveal() []string {
 	return values
 }
 
-// recordSent records a header's value, if ctx has a [Sent].
+// recordSent records a header's value without its scheme, if ctx has a [Sent].
 func recordSent(ctx context.Context, header []string) {
 	if s, ok := ctx.Value(sentKey{}).(*Sent); ok {
-		s.add(strings.TrimPrefix(header[0], "Bearer "))
+		s.add(header[0][strings.LastIndexByte(header[0], ' ')+1:])
 	}
 }
 

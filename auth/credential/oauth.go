@@ -68,8 +68,11 @@ type OAuth struct {
 	Parameters map[string]string
 	// Assertion configures JWTAssertion.
 	Assertion Assertion
-	// Exchange configures TokenExchange.
+	// Exchange configures TokenExchange. OnBehalfOf uses only its Accept.
 	Exchange Exchange
+	// SubjectIssuer is, for OnBehalfOf, the issuer identifier of the authorization server behind
+	// TokenURL. Tokens of callers from other issuers are not sent there.
+	SubjectIssuer string
 }
 
 // Limits on token responses.
@@ -87,7 +90,7 @@ const (
 	assertionType  = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 )
 
-// grant requests and caches the tokens of one credential.
+// grant requests and caches the tokens of one credential at an authorization server.
 type grant struct {
 	kind                            Kind
 	endpoint                        string // host and port, for errors
@@ -96,6 +99,7 @@ type grant struct {
 	secret                          Secret                    // nil if none is sent
 	clientAssertion, grantAssertion *assertion                // nil if none is sent
 	exchange                        *exchange                 // nil if all callers share one token
+	onBehalf                        *onBehalf                 // nil unless exchange is that of OnBehalfOf
 	now                             func() time.Time
 	shared                          tokenSource // the token for all callers
 }
@@ -183,6 +187,9 @@ func (g *grant) useKind(o Options, c *OAuth, form url.Values) (err error) {
 	case TokenExchange:
 		form.Set("grant_type", grantExchange)
 		g.exchange, err = newExchange(o, form)
+	case OnBehalfOf:
+		form.Set("grant_type", grantAssertion)
+		g.exchange, g.onBehalf, err = newOnBehalf(o, form)
 	case JWTAssertion:
 		form.Set("grant_type", grantAssertion)
 		a := c.Assertion
@@ -266,8 +273,13 @@ func (g *grant) fetch(ctx context.Context, subject string, limit time.Duration) 
 	if g.clientAssertion != nil {
 		config.EndpointParams.Set("client_assertion_type", assertionType)
 	}
+	if g.onBehalf != nil {
+		if detail, advice := g.onBehalf.refusal(subject); detail != "" {
+			return nil, &TokenError{Failure: NoCaller, Kind: g.kind, Endpoint: g.endpoint, detail: detail, advice: advice}
+		}
+	}
 	if g.exchange != nil {
-		config.EndpointParams.Set("subject_token", subject)
+		config.EndpointParams.Set(g.exchange.parameter, subject)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -297,7 +309,8 @@ func (g *grant) newToken(got *oauth2.Token, subject string, start time.Time, sta
 		if reason := g.exchange.rejectReason(got, subject); reason != "" {
 			return nil, unusable("%s", reason)
 		}
-	} else if got.TokenType != "" && !auth.IsBearerType(got.TokenType) {
+	}
+	if g.kind != TokenExchange && got.TokenType != "" && !auth.IsBearerType(got.TokenType) {
 		return nil, unusable("it is not a bearer token") // such as DPoP: RFC 9449 section 5
 	}
 	life := lifetime(got)
@@ -330,6 +343,14 @@ func lifetime(t *oauth2.Token) time.Duration {
 	return time.Duration(max(0, min(seconds, maxLife.Seconds())) * float64(time.Second))
 }
 
+func (g *grant) fetcher(http.RoundTripper) fetcher { return g }
+
+func (*grant) field() field { return field{Header, "Authorization"} }
+
+func (*grant) isRejected(h http.Header) bool { return blamesToken(h) }
+
+func (g *grant) clock() func() time.Time { return g.now }
+
 // source returns the tokenSource for a request, and the subject token.
 func (g *grant) source(ctx context.Context) (*tokenSource, string, error) {
 	if g.exchange == nil {
@@ -347,7 +368,7 @@ func isStandardParameter(name string) bool {
 	return slices.Contains([]string{
 		"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
 		"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
-		"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password",
+		"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password", "requested_token_use",
 	}, name)
 }
 

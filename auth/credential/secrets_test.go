@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -118,6 +119,7 @@ func TestCanaries(t *testing.T) {
 			{Kind: ClientCredentials, OAuth: &OAuth{ClientAuth: PrivateKeyJWT, SigningKey: key}},
 			{Kind: JWTAssertion, OAuth: &OAuth{SigningKey: key}},
 			{Kind: TokenExchange, OAuth: &OAuth{Audiences: []string{"orders"}}},
+			{Kind: OnBehalfOf, OAuth: &OAuth{Scopes: []string{"orders/.default"}, SubjectIssuer: "https://idp.example.com"}},
 		} {
 			e := &endpoint{handler: handler}
 			o.Origin, o.Subject = origin0(), subject
@@ -131,7 +133,11 @@ func TestCanaries(t *testing.T) {
 				t.Fatal(err)
 			}
 			rt := set.Wrap(&answer{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}})
-			_, err = send(choice.Context(ctx), t, rt, "GET", resource, nil)
+			from := choice.Context(ctx)
+			if o.Kind == OnBehalfOf {
+				from = as(from, unsigned(`{"iss":"https://idp.example.com","sub":"alice","scp":"x"}`)+subjectToken, "alice")
+			}
+			_, err = send(from, t, rt, "GET", resource, nil)
 			if bad := !strings.HasPrefix(name, "good"); bad != (err != nil) && !(name == "good for one" && o.Kind == TokenExchange) {
 				t.Errorf("%s, %s: %v", name, o.Kind, err)
 			}
@@ -218,6 +224,46 @@ func TestCanaries(t *testing.T) {
 		}
 		shows(v, v)
 		reach(reflect.ValueOf(v), map[unsafe.Pointer]bool{}, func(part any) { shows(part, v) })
+	}
+}
+
+// TestAccountCanaries looks for passwords and tokens of logins and digests in errors and in everything that can be printed.
+func TestAccountCanaries(t *testing.T) {
+	var found []any
+	for _, status := range []int{200, 302, 401, 403, 500} {
+		for _, body := range []string{`{"data":{"token":"` + canary + `","seconds":60}}`, `{"data":{"token":"` + canary + ` ` + canary + `","seconds":"` + canary + `"}}`, canary} {
+			for _, o := range []Options{loginOptions(), digestOptions()} {
+				o.Username, o.Password = Fixed("gate way"), Fixed(canary)
+				var sent Sent
+				rt := mustNew(t, o)(through(func(req *http.Request) (*http.Response, error) {
+					w := httptest.NewRecorder()
+					w.Header().Set("Www-Authenticate", `Digest realm="`+canary+`", nonce="`+canary+`", qop="auth", algorithm=`+body)
+					w.Header().Set("Location", "/"+canary)
+					if req.URL.Path == "/login" || o.Kind == Digest {
+						w.WriteHeader(status)
+						_, _ = io.WriteString(w, body)
+					}
+					return w.Result(), nil
+				}))
+				_, err := send(sent.Context(t.Context()), t, rt, "GET", resource, nil)
+				found = append(found, err, &sent)
+				if o.Kind == LoginRequest { // the nonce and realm of a challenge are no secrets
+					found = append(found, rt, o)
+				}
+			}
+		}
+	}
+	for _, v := range found {
+		if v == nil {
+			continue
+		}
+		visit := func(part any) {
+			if at := strings.Index(texts(part), canary); at >= 0 {
+				t.Errorf("%T in %T holds the canary", part, v)
+			}
+		}
+		visit(v)
+		reach(reflect.ValueOf(v), map[unsafe.Pointer]bool{}, visit)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"net/http"
 	"regexp"
@@ -109,7 +110,7 @@ func (s *sigV4) apply(req *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := hashBody(req)
+	sum, err := hashBody(req, sha256.New())
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +150,7 @@ func (s *sigV4) apply(req *http.Request) (*http.Request, error) {
 }
 
 // hashBody returns the digest of the request body, which it reads from a copy.
-func hashBody(req *http.Request) (string, error) {
-	h := sha256.New()
+func hashBody(req *http.Request, h hash.Hash) (string, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		if req.GetBody == nil {
 			return "", errors.New("credential: the body can be read only once, so it can't be signed")

@@ -20,10 +20,9 @@ type secret struct {
 
 // staticCredential adds one credential to requests.
 type staticCredential struct {
-	location Location
-	name     string // of the header, parameter or cookie
-	secrets  []secret
-	format   func(values []string) (string, error)
+	field
+	secrets []secret
+	format  func(values []string) (string, error)
 
 	last atomic.Pointer[rendered] // the current secrets, rendered
 }
@@ -32,7 +31,7 @@ type staticCredential struct {
 type rendered struct {
 	from   []string // the secrets that it was rendered from
 	text   string
-	header []string // text as the values of a header field, shared by all requests
+	header []string // text as the values of a field, shared by all requests
 }
 
 // render returns the credential for the current secrets. It is rendered again only when they have
@@ -72,20 +71,32 @@ func (a *staticCredential) apply(req *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.set(req, r.header), nil
+}
+
+// field is the part of a request that holds a credential.
+type field struct {
+	location Location
+	name     string // of the header, parameter or cookie
+}
+
+// set returns a copy of req with the values of the field, of which there is one. Anything else with
+// its name is removed.
+func (f field) set(req *http.Request, values []string) *http.Request {
 	own := req.WithContext(req.Context()) // a shallow copy
-	switch a.location {
+	switch f.location {
 	case Header:
-		own.Header = cloneHeader(req.Header, a.name)
-		own.Header[a.name] = r.header
+		own.Header = cloneHeader(req.Header, f.name)
+		own.Header[f.name] = values
 	case Query:
 		u := *req.URL
-		u.RawQuery = setQuery(u.RawQuery, a.name, r.text)
+		u.RawQuery = setQuery(u.RawQuery, f.name, values[0])
 		own.URL = &u
 	case Cookie:
 		own.Header = cloneHeader(req.Header, "Cookie")
-		own.Header["Cookie"] = []string{setCookie(req.Header["Cookie"], a.name, r.text)}
+		own.Header["Cookie"] = []string{setCookie(req.Header["Cookie"], f.name, values[0])}
 	}
-	return own, nil
+	return own
 }
 
 // cloneHeader copies h without the named field, in any spelling that some server accepts for it:

@@ -101,13 +101,25 @@ func (g *grant) tokenError(ctx context.Context, t *tokenTransport, err error) er
 		case t.status < 500 && t.status != http.StatusTooManyRequests && t.status != http.StatusRequestTimeout &&
 			e.Code != "temporarily_unavailable" && e.Code != "server_error":
 			e.Failure = Refused
-			if g.exchange != nil && (e.Code == "invalid_grant" || e.Code == "invalid_token") {
+			if g.onBehalf != nil {
+				g.onBehalf.refused(e, refused.Body)
+			} else if g.exchange != nil && (e.Code == "invalid_grant" || e.Code == "invalid_token") {
 				e.Failure = SubjectRefused // the subject token is the only grant that was sent
 			}
 		}
-		if refused.ErrorCode != "" && e.Code == "" {
+		if refused.ErrorCode != "" && e.Code == "" && e.detail == "" {
 			e.detail = "the error code is none of the standards"
 		}
+	case !t.interrupted(ctx, e):
+		e.Failure, e.detail = Unusable, "the answer is not that of RFC 6749 section 5.1"
+	}
+	return e
+}
+
+// interrupted completes the error, which is Unavailable, of a request without a complete response. It
+// returns false if the response was complete.
+func (t *tokenTransport) interrupted(ctx context.Context, e *TokenError) bool {
+	switch {
 	case t.body != nil && errors.Is(t.body.err, errTooLong):
 		e.Failure, e.detail = Unusable, "the answer is longer than 64 KiB"
 	case ctx.Err() != nil:
@@ -117,17 +129,19 @@ func (g *grant) tokenError(ctx context.Context, t *tokenTransport, err error) er
 	case t.err != nil || t.body != nil && t.body.err != nil:
 		e.detail = "the connection broke off before the answer was complete"
 	default:
-		e.Failure, e.detail = Unusable, "the answer is not that of RFC 6749 section 5.1"
+		return false
 	}
-	return e
+	return true
 }
+
+func (g *grant) timeoutError(err error) error { return timeoutError(err, g.kind, g.endpoint) }
 
 // timeoutError converts the error of a call whose deadline ended while it waited for a token. A
 // cancellation is returned unchanged.
-func (g *grant) timeoutError(err error) error {
+func timeoutError(err error, kind Kind, endpoint string) error {
 	var known *TokenError
 	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &known) {
-		return &TokenError{Failure: Unavailable, Kind: g.kind, Endpoint: g.endpoint, cause: err, detail: timeoutDetail}
+		return &TokenError{Failure: Unavailable, Kind: kind, Endpoint: endpoint, cause: err, detail: timeoutDetail}
 	}
 	return err
 }
@@ -137,7 +151,9 @@ func failureTTL(err error) time.Duration {
 	var e *TokenError
 	switch {
 	case !errors.As(err, &e):
-	case e.Failure == SubjectRefused: // the same token would be rejected again
+	case e.Failure == SubjectRefused, e.Failure == NoCaller: // the same token would be rejected again
+		return maxRetryDelay
+	case e.Kind == LoginRequest && e.Failure == Refused: // the service may lock the account
 		return maxRetryDelay
 	case e.RetryAfter > 0:
 		return min(e.RetryAfter, maxRetryDelay)

@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"time"
@@ -8,8 +9,9 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// credentials are the credentials of a request, all of which are added. At most one of them has a
-// grant or accounts, since all tokens use the same header.
+// credentials are the credentials of a request, all of which are added. At most one of them has
+// tokens, accounts or digests, which use the same header, or else is a choice that was rejected (see
+// conflict).
 type credentials struct{ list []*credential }
 
 // transport adds credentials to requests.
@@ -20,12 +22,31 @@ type transport struct {
 	set         *Set         // the set whose [Choice] in a request's context overrides credentials; nil if there is none
 }
 
-// sentToken is the token that a request was sent with.
-type sentToken struct {
-	grant   *grant
+// tokenIssuer obtains the tokens of one credential. It is safe for concurrent use.
+type tokenIssuer interface {
+	// source returns the source of the token for a request, and the caller's own token if the source needs it.
+	source(ctx context.Context) (*tokenSource, string, error)
+	// fetcher returns the fetcher for the source. next sends requests to the service itself.
+	fetcher(next http.RoundTripper) fetcher
+	// field returns the part of a request that holds the token.
+	field() field
+	// isRejected reports whether a 401 with the header may be caused by the token.
+	isRejected(h http.Header) bool
+	// timeoutError converts the error of a call whose deadline ended while it waited for a token.
+	timeoutError(err error) error
+	// clock returns the clock.
+	clock() func() time.Time
+}
+
+// sent is what a response may reject: the token or the digest of a request.
+type sent struct {
+	issuer  tokenIssuer
 	source  *tokenSource
 	subject string
-	token   *token
+	token   *token // nil if the token was requested for this request: another would not be better
+
+	digest *digest
+	nonce  string // of the digest; empty if there was none
 }
 
 // RoundTrip implements [http.RoundTripper]; req is not changed.
@@ -39,7 +60,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if b == nil || len(b.list) == 0 || !goesTo(req, t.origin) {
 		return t.next.RoundTrip(req)
 	}
-	own, sent, err := b.apply(req)
+	own, h, err := b.apply(req, t.next)
 	if err != nil {
 		if req.Body != nil {
 			req.Body.Close() // as the interface demands
@@ -47,12 +68,16 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if a := b.accounts(); a != nil {
-		resp, err := sendFromAccount(a, own, t.next.RoundTrip)
+		resp, err := sendFromAccount(a, own, t.next)
 		return restoreRequest(req, resp), err
 	}
 	resp, err := t.next.RoundTrip(own)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized && sent.token != nil && replayable(req) && blamesToken(resp.Header) {
-		resp, err = t.retry(own, sent, restoreRequest(req, resp))
+	switch {
+	case err != nil:
+	case h.digest != nil:
+		resp, err = h.digest.settle(t.next, own, h.nonce, resp)
+	case resp.StatusCode == http.StatusUnauthorized && h.token != nil && replayable(req) && h.issuer.isRejected(resp.Header):
+		resp, err = t.retry(own, h, restoreRequest(req, resp))
 	}
 	return restoreRequest(req, resp), err
 }
@@ -83,56 +108,60 @@ func (b *credentials) accounts() Accounts {
 	return nil
 }
 
-// apply returns a copy of req with the credentials. The sentToken is empty if the token was
-// requested for this request: another would not be better.
-func (b *credentials) apply(req *http.Request) (own *http.Request, h sentToken, err error) {
+// apply returns a copy of req with the credentials, and what a response may reject of them. next
+// sends requests to the service itself.
+func (b *credentials) apply(req *http.Request, next http.RoundTripper) (own *http.Request, h sent, err error) {
 	own = req
-	var last *sigV4
+	var last *credential
 	for _, p := range b.list {
 		switch {
 		case p.static != nil:
 			if own, err = p.static.apply(own); err != nil {
-				return nil, sentToken{}, err
+				return nil, sent{}, err
 			}
-		case p.sigV4 != nil:
-			last = p.sigV4
-		case p.grant != nil:
+		case p.sigV4 != nil, p.digest != nil:
+			last = p
+		case p.tokens != nil:
 			ctx := req.Context()
-			c, subject, err := p.grant.source(ctx)
+			c, subject, err := p.tokens.source(ctx)
 			if err != nil {
-				return nil, sentToken{}, err
+				return nil, sent{}, err
 			}
-			tok, fresh, err := c.get(ctx, p.grant, p.grant.now, subject, nil)
+			tok, fresh, err := c.get(ctx, p.tokens.fetcher(next), p.tokens.clock(), subject, nil)
 			if err != nil {
-				return nil, sentToken{}, p.grant.timeoutError(err)
+				return nil, sent{}, p.tokens.timeoutError(err)
 			}
-			if own = withToken(own, tok); !fresh {
-				h = sentToken{grant: p.grant, source: c, subject: subject, token: tok}
+			if own = withToken(own, p.tokens.field(), tok); !fresh {
+				h = sent{issuer: p.tokens, source: c, subject: subject, token: tok}
 			}
 		}
 	}
-	if last != nil { // last, because everything that the others added is signed
-		if own, err = last.apply(own); err != nil {
-			return nil, sentToken{}, err
-		}
+	// Last, because everything that the others added is signed.
+	switch {
+	case last == nil:
+	case last.sigV4 != nil:
+		own, err = last.sigV4.apply(own)
+	default:
+		h.digest = last.digest
+		own, h.nonce, err = last.digest.apply(own)
+	}
+	if err != nil {
+		return nil, sent{}, err
 	}
 	return own, h, nil
 }
 
-func withToken(req *http.Request, t *token) *http.Request {
-	own := req.WithContext(req.Context()) // a shallow copy
-	own.Header = cloneHeader(req.Header, "Authorization")
-	own.Header["Authorization"] = t.header()
+func withToken(req *http.Request, at field, t *token) *http.Request {
 	recordSent(req.Context(), t.header())
-	return own
+	return at.set(req, t.header())
 }
 
 // retry sends a request again after a 401, if another token is available. A service that answers
 // 401 has not acted on the request, whatever its method (RFC 9110 section 15.5.2). The second
 // request refers to the first response, like a request of [http.Client] after a redirect, so that
 // callers know that two were sent.
-func (t *transport) retry(own *http.Request, h sentToken, resp *http.Response) (*http.Response, error) {
-	other, err := h.source.renew(own.Context(), h.grant, h.grant.now, h.subject, h.token)
+func (t *transport) retry(own *http.Request, h sent, resp *http.Response) (*http.Response, error) {
+	other, err := h.source.renew(own.Context(), h.issuer.fetcher(t.next), h.issuer.clock(), h.subject, h.token)
 	if err != nil { // the caller can act on this error, unlike on the service's 401
 		discard(resp)
 		return nil, err
@@ -140,9 +169,13 @@ func (t *transport) retry(own *http.Request, h sentToken, resp *http.Response) (
 	if other == nil {
 		return resp, nil
 	}
-	second := withToken(own, other)
-	if own.GetBody != nil {
-		body, err := own.GetBody()
+	return resend(t.next, withToken(own, h.issuer.field(), other), resp)
+}
+
+// resend sends second, a request like that of resp with another credential.
+func resend(next http.RoundTripper, second *http.Request, resp *http.Response) (*http.Response, error) {
+	if second.GetBody != nil {
+		body, err := second.GetBody()
 		if err != nil {
 			return resp, nil // the first response stands
 		}
@@ -150,7 +183,7 @@ func (t *transport) retry(own *http.Request, h sentToken, resp *http.Response) (
 	}
 	discard(resp)
 	second.Response = resp
-	answer, err := t.next.RoundTrip(second)
+	answer, err := next.RoundTrip(second)
 	if answer != nil {
 		answer.Request = second
 	}

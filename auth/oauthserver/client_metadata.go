@@ -103,10 +103,11 @@ func ReadRegistration(w http.ResponseWriter, r *http.Request) (*ClientMetadata, 
 
 // IsMetadataURL reports whether a client_id is the URL of a metadata document
 // (draft-ietf-oauth-client-id-metadata-document section 2): https with a path, without dot
-// segments, user and fragment. It may also be http on loopback, for development.
+// segments, user and fragment. It may also be http on loopback, for development. Like a redirect
+// URI it is ASCII: its host is shown to users, and letters of other alphabets imitate those of another host.
 func IsMetadataURL(id string) bool {
 	u, err := url.Parse(id)
-	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(id, "# \"\\") || len(id) > MaxRedirectURI {
+	if err != nil || u.Host == "" || u.User != nil || hasOtherCharacters(id) || !hostPattern.MatchString(u.Host) || len(id) > MaxRedirectURI {
 		return false
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !origin.Loopback(u.Hostname())) {
@@ -117,11 +118,14 @@ func IsMetadataURL(id string) bool {
 }
 
 // FetchClientMetadata fetches the metadata document at a client_id, of at most limit bytes, with a client that decides which addresses
-// it may reach and that follows no redirects. The client that it describes is public.
+// it may reach and that follows no redirects. The client that it describes is public. The reason that a document can't be read is the Cause
+// of the error alone: anybody can ask for any URL, and would learn names and addresses of the network.
 func FetchClientMetadata(ctx context.Context, client *http.Client, id string, limit int64) (*ClientMetadata, *Error) {
 	text, err := fetchDocument(ctx, client, id, limit)
 	if err != nil {
-		return nil, NewError(InvalidClient, "the metadata document '%s' can't be read: %v", id, err)
+		p := NewError(InvalidClient, "the metadata document '%s' can't be read", id)
+		p.Cause = err
+		return nil, p
 	}
 	m, p := ReadClientMetadata(text)
 	if p != nil {

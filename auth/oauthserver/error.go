@@ -13,7 +13,9 @@ type Error struct {
 	Status      int    `json:"-"`
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
-	Challenge   string `json:"-"` // WWW-Authenticate, or empty
+	Numbers     []int  `json:"error_codes,omitempty"` // of Entra ID
+	Challenge   string `json:"-"`                     // WWW-Authenticate, or empty
+	Cause       error  `json:"-"`                     // for the log alone; nil if the description says it all
 }
 
 // Error codes.

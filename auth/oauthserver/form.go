@@ -15,7 +15,7 @@ const (
 	MaxQuery = 16 << 10
 )
 
-// Parameters are the Parameters of a request. Each has at most one value (RFC 6749 sections 3.1 and
+// Parameters are those of a request, from its query or its form. Each has at most one value (RFC 6749 sections 3.1 and
 // 3.2), except for resource (RFC 8707 section 2) and audience (RFC 8693 section 2.1). An empty one
 // counts as absent.
 type Parameters url.Values
@@ -26,7 +26,7 @@ func (p Parameters) Get(name string) string { return url.Values(p).Get(name) }
 // All returns the values of a repeatable parameter.
 func (p Parameters) All(name string) []string { return p[name] }
 
-// Check returns a problem if a parameter is duplicated.
+// Check returns an error if a parameter that must have one value has several.
 func (p Parameters) Check() *Error {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if len(p[name]) > 1 && name != "resource" && name != "audience" {
@@ -36,7 +36,7 @@ func (p Parameters) Check() *Error {
 	return nil
 }
 
-// WithoutEmpty drops empty values.
+// WithoutEmpty removes empty values from v, and returns it.
 func WithoutEmpty(v url.Values) Parameters {
 	for name, values := range v {
 		var full []string
@@ -54,7 +54,7 @@ func WithoutEmpty(v url.Values) Parameters {
 	return Parameters(v)
 }
 
-// ReadForm reads the Parameters of a POST. Parameters in the query are rejected, as they would end
+// ReadForm reads the form of a POST. Parameters in the query are rejected, as they would end
 // up in logs.
 func ReadForm(w http.ResponseWriter, r *http.Request) (Parameters, *Error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

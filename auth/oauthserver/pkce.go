@@ -29,8 +29,8 @@ func CheckChallenge(request Parameters) *Error {
 	return nil
 }
 
-// CheckVerifier returns an error unless a token request has a verifier of the right form. Whether it is that of the challenge, the caller
-// compares.
+// CheckVerifier returns an error unless a token request has a verifier of the right form. The caller compares its [Challenge] with
+// that of the authorization request.
 func CheckVerifier(request Parameters) *Error {
 	switch verifier := request.Get("code_verifier"); {
 	case verifier == "":

@@ -3,6 +3,7 @@ package oauthserver
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,6 +15,16 @@ const MaxRedirectURI = 2 << 10
 
 var hostPattern = regexp.MustCompile(`^([A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?$`)
 
+// commonSchemes are schemes of scripts and protocols, and those by which browsers are told to open a page of any host: they lead a
+// response away from the user's machine. So do those of browsers that end with -http and -https.
+var commonSchemes = strings.Fields("javascript data vbscript blob about file filesystem ftp sftp ws wss mailto view-source smb cifs nfs afp dav davs ssh telnet " +
+	"ldap ldaps gopher tel sms intent android-app search-ms googlechrome googlechromes googlechrome-x-callback microsoft-edge firefox firefox-focus brave opera")
+
+// hasOtherCharacters reports whether a text has a fragment or a character that URIs do not have.
+func hasOtherCharacters(text string) bool {
+	return strings.ContainsAny(text, "# \"<>\\^`{|}") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
 // CheckRedirectURI returns the defect of a redirect URI, or "" if it is valid: https, http on loopback
 // (RFC 8252 section 7.3), or a private-use scheme (section 7.1).
 func CheckRedirectURI(text string) string {
@@ -21,23 +32,23 @@ func CheckRedirectURI(text string) string {
 	switch {
 	case err != nil || !u.IsAbs() || len(text) > MaxRedirectURI:
 		return "is not an absolute URI"
-	case strings.ContainsAny(text, "# \"<>\\^`{|}") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case hasOtherCharacters(text):
 		return "has a fragment or a character that URIs do not have" // RFC 6749 section 3.1.2
 	case u.User != nil:
 		return "has a user"
 	case !hostPattern.MatchString(u.Host):
 		return "has a host with other characters than those of names and addresses" // it is used in content security policies
 	}
-	switch strings.ToLower(u.Scheme) {
-	case "https":
+	switch scheme := strings.ToLower(u.Scheme); {
+	case scheme == "https":
 		if u.Hostname() == "" {
 			return "has no host"
 		}
-	case "http":
+	case scheme == "http":
 		if !origin.Loopback(u.Hostname()) {
 			return "is http, but not on loopback"
 		}
-	case "javascript", "data", "vbscript", "blob", "about", "file", "filesystem", "ftp", "ws", "wss", "mailto", "view-source":
+	case slices.Contains(commonSchemes, scheme), strings.HasSuffix(scheme, "-http"), strings.HasSuffix(scheme, "-https"):
 		return "has a scheme that no application can have for itself"
 	default:
 		if !strings.HasPrefix(u.Path, "/") && u.Host == "" {
@@ -85,6 +96,9 @@ func RedirectTarget(redirect string) string {
 	case err != nil:
 		return redirect
 	case u.Scheme != "http" && u.Scheme != "https":
+		if u.Host != "" {
+			return "the application that opens " + u.Scheme + "://" + u.Host + " links"
+		}
 		return "the application that opens " + u.Scheme + ": links"
 	case origin.Loopback(u.Hostname()):
 		return "an application on this machine (" + u.Host + ")"

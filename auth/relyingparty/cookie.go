@@ -68,7 +68,8 @@ func (p *Party) setCookie(w http.ResponseWriter, l *pending) error {
 	return nil
 }
 
-// takeCookie returns the login of a request and removes its cookie; false if it has none, or it began too long ago.
+// takeCookie returns the login of a request and removes its cookie. It returns false if the request has none, or if the login began more than
+// lifetime ago.
 func (p *Party) takeCookie(w http.ResponseWriter, r *http.Request, state string) (*pending, bool) {
 	name := p.cookieName(state)
 	http.SetCookie(w, p.cookie(name, "", -1))
@@ -81,8 +82,7 @@ func (p *Party) takeCookie(w http.ResponseWriter, r *http.Request, state string)
 		return nil, false
 	}
 	l := &pending{}
-	age := func() time.Duration { return p.o.Now().Sub(time.Unix(l.Began, 0)) }
-	if json.Unmarshal(text, l) != nil || age() > lifetime {
+	if json.Unmarshal(text, l) != nil || p.o.Now().Sub(time.Unix(l.Began, 0)) > lifetime {
 		return nil, false
 	}
 	return l, true

@@ -40,8 +40,8 @@ func unavailable(cause error, reason string) *Failure {
 	return &Failure{Reason: reason, cause: cause, Unavailable: true}
 }
 
-// tokenError returns the error of a request to the token endpoint, without the body of the response. gone is the reason if the provider
-// no longer accepts the code or refresh token.
+// tokenError returns the error of a request to the token endpoint, without the body of the response. gone is the reason for the person if
+// the provider no longer accepts the code or refresh token.
 func tokenError(err error, gone string) *Failure {
 	var retrieve *oauth2.RetrieveError
 	if !errors.As(err, &retrieve) {

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,13 +23,13 @@ const (
 	requestTimeout = 5 * time.Second
 	// rediscoverAfter is the age at which a provider's metadata is read again.
 	rediscoverAfter = time.Hour
-	// maxRedeeming is the most codes that are redeemed at a time.
+	// maxRedeeming is the most codes and refresh tokens that are redeemed at a time.
 	maxRedeeming = 8
 	// retryAfter is the time after a failed discovery in which it is not repeated.
 	retryAfter = 5 * time.Second
 )
 
-// Client is the client that a party is at its provider.
+// Client is the registration of a party at its provider.
 type Client struct {
 	Issuer      string // the provider's issuer identifier
 	ID          string
@@ -55,16 +54,17 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Sealer makes handles that open only with the same bound, and only unaltered.
+// Sealer encrypts and authenticates texts (AEAD). A handle opens only unaltered, and only with the bound that it was sealed with, which is
+// associated data and not part of the handle.
 type Sealer interface {
 	Seal(text, bound []byte) (handle string)
 	Open(handle string, bound []byte) (text []byte, err error)
 }
 
-// Party logs people in at one provider. It is safe for concurrent use.
+// Party is a relying party (OpenID Connect Core section 1.2): the client that logs people in at one provider. It is safe for concurrent use.
 type Party struct {
 	o Options
-	// redeeming has a place for each code that is redeemed at a time: anybody can bring a code, and each costs requests to the provider.
+	// redeeming is a semaphore for requests to the token endpoint: anybody can present a code, and each costs requests to the provider.
 	redeeming chan struct{}
 
 	mu       sync.Mutex
@@ -73,12 +73,12 @@ type Party struct {
 	err      error     // of the last discovery
 }
 
-// New returns a party that has not asked its provider yet.
+// New returns a party. It sends no request: the provider's metadata are read when they are needed first.
 func New(o Options) *Party {
 	return &Party{o: o, redeeming: make(chan struct{}, maxRedeeming)}
 }
 
-// Login is a login that came back from the provider. A party with the same client can redeem its code.
+// Login is a login after the provider's redirect, whose code has not been redeemed. Any party with the same client can redeem it.
 type Login struct {
 	Code     string `json:"c"`
 	Nonce    string `json:"n"`
@@ -150,11 +150,11 @@ func (p *Party) Callback(w http.ResponseWriter, r *http.Request) (*Login, error)
 
 // Redeem redeems the code of a login, once, and verifies the ID token. The error is a [*Failure].
 func (p *Party) Redeem(ctx context.Context, l *Login) (*Tokens, error) {
-	at, end, err := p.enter(ctx)
+	at, release, err := p.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer release()
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, oauth2.HTTPClient, p.o.Client.HTTP), 2*requestTimeout)
 	defer cancel()
 	token, err := at.oauth.Exchange(ctx, l.Code, oauth2.VerifierOption(l.Verifier))
@@ -173,11 +173,11 @@ func (p *Party) Redeem(ctx context.Context, l *Login) (*Tokens, error) {
 
 // Refresh gets new tokens. Their RefreshToken is the same if the provider does not rotate it. The error is a [*Failure].
 func (p *Party) Refresh(ctx context.Context, refreshToken string) (*Tokens, error) {
-	at, end, err := p.enter(ctx)
+	at, release, err := p.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
+	defer release()
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, oauth2.HTTPClient, p.o.Client.HTTP), requestTimeout)
 	defer cancel()
 	token, err := at.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: refreshToken}).Token()
@@ -204,8 +204,8 @@ func (p *Party) Host() string {
 	return location
 }
 
-// enter waits for a place to redeem something. end frees it.
-func (p *Party) enter(ctx context.Context) (at *provider, end func(), err error) {
+// acquire waits for a slot of the semaphore, which release frees.
+func (p *Party) acquire(ctx context.Context) (at *provider, release func(), err error) {
 	if at, err = p.discovered(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -217,7 +217,7 @@ func (p *Party) enter(ctx context.Context) (at *provider, end func(), err error)
 	}
 }
 
-// discovered returns the provider with its metadata. While the provider is down, the last metadata count.
+// discovered returns the provider with its metadata. While the provider is down, the last ones remain in use.
 func (p *Party) discovered(ctx context.Context) (*provider, error) {
 	if p.o.Client.Endpoint != nil {
 		return configured(&p.o.Client), nil
@@ -258,5 +258,3 @@ func secret() string {
 	_, _ = rand.Read(b) // never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
-
-var errNoIDToken = errors.New("the response has no id_token")

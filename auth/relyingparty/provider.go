@@ -67,7 +67,9 @@ func authStyle(secret string, methods []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader // the default of OpenID Connect Core section 9
 }
 
-// verify returns the claims of the ID token of a response once it is verified.
+var errNoIDToken = errors.New("the response has no id_token")
+
+// verify verifies the ID token of a response and returns its claims.
 func (at *provider) verify(ctx context.Context, token *oauth2.Token, nonce, clientID string) (map[string]any, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {

@@ -19,6 +19,7 @@ func (p *program) accountCommand() *cobra.Command {
 		Short: "List and revoke the accounts that users have connected at services",
 		Long: `Account works on the accounts that users have connected for credentials of type authorization_code. It reads server.state_dir
 or state.redis of the configuration, beside a running gateway, for which a revocation counts at once.`,
+		Example: "  drawbridge account list",
 	}
 	list := &cobra.Command{
 		Use: "list --config FILE", Short: "List the accounts", Args: cobra.NoArgs,

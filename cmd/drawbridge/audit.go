@@ -28,7 +28,13 @@ func newAudit(cfg *config.Config, stdout io.Writer, log *slog.Logger, metrics pr
 	if c == nil {
 		return &auditing{}, nil
 	}
-	if c.File == "" && stdout == nil {
+	switch {
+	case c.OTLP:
+		var err error
+		if stdout, err = newAuditExporter(&cfg.Telemetry); err != nil {
+			return nil, usageError{cfg.Wrong("audit.otlp", err), nil}
+		}
+	case c.File == "" && stdout == nil:
 		return nil, usageError{cfg.Wrong("audit.file", errors.New("is required: standard output is for the client")), nil}
 	}
 	replica, err := os.Hostname()

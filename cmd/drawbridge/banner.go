@@ -43,7 +43,7 @@ func (s *server) announce(ctx context.Context) {
 		return
 	}
 	progress.Stop()
-	if err := s.writeBanner(true); err != nil {
+	if err := s.writeBanner(); err != nil {
 		s.log.Warn("the terminal can't be written to", "error", err)
 	}
 }
@@ -82,13 +82,13 @@ func (s *server) isReading() bool {
 	return slices.ContainsFunc(status.Discovery.Services, func(one gateway.ServiceStatus) bool { return one.IsServed() && !tried[one.API] })
 }
 
-// writeBanner writes the banner; with clients, it says how to connect one.
-func (s *server) writeBanner(clients bool) error {
+// writeBanner writes the banner.
+func (s *server) writeBanner() error {
 	b := &banner{s: s, c: s.gateway.Config(), width: s.screen.Width()}
 	b.addresses()
 	b.apis()
 	b.attention()
-	b.next(clients)
+	b.next()
 	_, err := io.WriteString(s.screen, b.String())
 	return err
 }
@@ -167,12 +167,14 @@ func (b *banner) console(admin string) string {
 // access says who may call.
 func (b *banner) access() string {
 	switch {
-	case b.c.Auth != nil && len(b.c.Auth.Issuers) > 0:
-		var issuers []string
-		for i := range b.c.Auth.Issuers {
-			issuers = append(issuers, b.c.Auth.Issuers[i].Issuer.String())
+	case b.c.Auth.HasIssuers():
+		text := "callers need a token of " + strings.Join(b.c.Auth.Identifiers(), " or ")
+		if n := len(b.c.Auth.Keys); n > 0 {
+			text += fmt.Sprintf(", or one of %d keys", n)
 		}
-		return "callers need a token of " + strings.Join(issuers, " or ")
+		return text
+	case b.c.Auth.HasKeys():
+		return fmt.Sprintf("callers need one of %d keys (auth.keys)", len(b.c.Auth.Keys))
 	case b.c.Server.Listen.Loopback():
 		return "no token is required; only programs on this machine can connect (auth requires tokens)"
 	}
@@ -290,20 +292,18 @@ func nextTry(at *time.Time) string {
 }
 
 // next says what to do: connect a client, try a call, end.
-func (b *banner) next(clients bool) {
+func (b *banner) next() {
 	b.printf("\n")
-	if clients {
-		if tool := b.callable(b.s.gateway.Plans()); tool != "" {
-			b.row("Try", "drawbridge call "+b.where()+tool)
-		} else {
-			b.row("Try", "drawbridge tools "+strings.TrimSpace(b.where()))
-		}
-		url := b.mcpURL()
-		if b.c.MainURL() != nil {
-			url = b.c.Resource()
-		}
-		b.row("Connect", "claude mcp add --transport http drawbridge "+url)
+	if tool := b.callable(b.s.gateway.Plans()); tool != "" {
+		b.row("Try", "drawbridge call "+b.where()+tool)
+	} else {
+		b.row("Try", "drawbridge tools "+strings.TrimSpace(b.where()))
 	}
+	url := b.mcpURL()
+	if b.c.MainURL() != nil {
+		url = b.c.Resource()
+	}
+	b.row("Connect", "claude mcp add --transport http drawbridge "+url)
 	b.row("Stop", "Ctrl-C")
 	b.printf("\n")
 }

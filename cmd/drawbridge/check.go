@@ -40,6 +40,9 @@ places of its definition, and endpoints that list all tools instead of search, o
 tools.lock. VERSION is a release: the configuration is compiled with the defaults of that release, too, and the defaults that changed
 since and that it does not set are listed, each with the setting that restores it. 0 stands for the time before the first release.
 
+With --admin a running gateway is asked how calls and answers differ from the documents, and the report ends with that; with --strict
+such a difference is an error. 'drawbridge drift' shows the whole table, and writes overlays.
+
 --filter prints the operations that match, with their problems and counts; the exit code is that of the whole. A filter that
 matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
 
@@ -49,7 +52,7 @@ configuration does not name them with their namespace.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
 --strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tool that
-can be called, a directory has no document, a service is not served or not named, or anything differs from --against), 2 on bad usage or configuration.`,
+can be called, a directory has no document, a service is not served or not named, anything differs from --against, or --admin shows drift), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -66,6 +69,7 @@ can be called, a directory has no document, a service is not served or not named
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
 	o.againstFlag(c)
+	adminFlag(c, &o.admin)
 	o.filter.flag(p, c, "operations")
 	c.Flags().StringVar(&o.order, "sort", byDocument, "`COLUMN` that orders the table of --verbose: "+oneOf(fateOrders))
 	complete(c, "sort", fixedValues(fateOrders...))
@@ -83,6 +87,16 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	}
 	if err := o.check(c.Flags().Changed("sort")); err != nil {
 		return usageError{err, c}
+	}
+	var observed []apiDrift
+	if o.admin != "" {
+		client, err := parseAdminURL("check", o.admin)
+		if err != nil {
+			return usageError{err, c}
+		}
+		if observed, _, err = client.drift(c.Context(), ""); err != nil {
+			return err
+		}
 	}
 	var against *target
 	if c.Flags().Changed("against") {
@@ -111,6 +125,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 		}
 		failed = failed || o.strict && compared.differs()
 	}
+	failed = failed || o.strict && slices.ContainsFunc(observed, func(a apiDrift) bool { return a.Drift != nil })
 	if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
 		return usageError{err, c}
 	}
@@ -120,7 +135,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	}
 	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 	if o.json {
-		err = p.printReportJSON(outcomes, g, compared)
+		err = p.printReportJSON(outcomes, g, compared, observed)
 	} else {
 		text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: *o}
 		for i := range outcomes {
@@ -135,6 +150,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 		if compared != nil {
 			text.comparison(compared)
 		}
+		text.drift(observed)
 		err = text.err
 	}
 	if err != nil {
@@ -158,6 +174,7 @@ type checkOptions struct {
 	strict, standard     bool
 	quiet, verbose, json bool
 	against              string // --against: a file or a version
+	admin                string // --admin: the URL of a running gateway
 	filter               filter
 	order                string // of the table of --verbose: one of fateOrders
 }
@@ -251,7 +268,7 @@ func compileAll(o *gateway.Outcome) (unusable []int) {
 	return unusable
 }
 
-func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway, compared *comparison) error {
+func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway, compared *comparison, observed []apiDrift) error {
 	var all struct {
 		APIs       []any       `json:"apis"`
 		Selectors  []string    `json:"selectors,omitempty"`
@@ -261,8 +278,9 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		Lists      any         `json:"lists,omitempty"`
 		Discovery  any         `json:"discovery,omitempty"`
 		Compared   *comparison `json:"compared,omitempty"`
+		Observed   []apiDrift  `json:"observed,omitempty"`
 	}
-	all.Compared = compared
+	all.Compared, all.Observed = compared, observed
 	if d := g.Status().Discovery; d != nil {
 		for i := range d.Providers {
 			d.Providers[i].Updated = time.Time{} // so that the same services give the same report

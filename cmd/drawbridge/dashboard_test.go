@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,7 +17,10 @@ import (
 
 var labelValues = regexp.MustCompile(`^label_values\(([a-z_]+)({.*})?, ([a-z]+)\)$`)
 
-const dashboardFile = "../../deploy/grafana/drawbridge.json"
+const (
+	dashboardFile      = "../../deploy/grafana/drawbridge.json"
+	chartDashboardFile = "../../deploy/helm/drawbridge/files/dashboard.json"
+)
 
 // dashboard is what the tests read of deploy/grafana/drawbridge.json.
 type dashboard struct {
@@ -39,6 +43,13 @@ func readDashboard(t *testing.T) (d dashboard) {
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
+	}
+	chart, err := os.ReadFile(chartDashboardFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, chart) {
+		t.Errorf("%s and %s differ", dashboardFile, chartDashboardFile)
 	}
 	return d
 }

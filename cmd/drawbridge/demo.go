@@ -34,7 +34,8 @@ func (p *program) demoCommand() *cobra.Command {
 		Short: "Run a sample legacy service with the gateway in front of it, without any setup",
 		Long: `Demo starts a small "legacy" order service with an OpenAPI document, writes the configuration for it, starts the
 gateway, makes one call through /mcp and shows what went over the wire. Then it serves until Ctrl-C, so that you
-can connect a client of your own. Everything listens on loopback, and nothing remains when it ends.
+can connect a client of your own. Everything listens on loopback, on free ports where the usual ones are in use,
+and nothing remains when it ends.
 
 With --auth it also starts an authorization server, and the gateway requires tokens: reading needs one scope, writing
 another, so that you see a complete login and a client that requests more scopes.`,
@@ -124,7 +125,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.onServing = func(ctx context.Context) error {
-		if err := d.show(ctx, g, s); err != nil {
+		if err := d.show(ctx, g, s, base+demo.DocumentPath); err != nil {
 			return err
 		}
 		if d.once {
@@ -135,12 +136,11 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	return s.run(ctx)
 }
 
-// newGateway writes the configuration to a file, shows it, and makes its gateway.
+// newGateway writes the configuration to a file and makes its gateway.
 func (d *demonstration) newGateway(file, text string) (*gateway.Gateway, *config.Config, *slog.Logger, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, nil, nil, err
 	}
-	d.say("\n2. The gateway's configuration, %s:\n\n%s", file, indent(text))
 	d.operator = rand.Text()
 	environment := func(name string) string {
 		switch name {
@@ -204,55 +204,52 @@ func (d *demonstration) open(ctx context.Context, address string) (net.Listener,
 	return l, nil
 }
 
-// show prints the tools, makes one call over HTTP, and shows how to connect.
-func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server) error {
-	status := g.Status()
-	api := status.APIs[0]
-	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d problems repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
-	for _, p := range g.Plans() {
-		d.say("   %-20s %-6s %-30s %s%s", p.Tool.Name, p.Tool.Method, p.Tool.Path, d.scopes(p), p.Tool.Title)
+// show says what the gateway made of the document, makes one call over HTTP, and shows how to connect.
+func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server, document string) error {
+	api := g.Status().APIs[0]
+	url := "http://" + s.public.Addr().String() + "/mcp"
+	d.say("2. The gateway read it (OpenAPI %s, %q): %d tools at %s, %d problems repaired.", api.Standard, api.Title, api.Tools, url, api.Problems)
+	if !d.once { // else both are gone when somebody reads it
+		d.say("   Its configuration: %s. All tools: drawbridge tools %s", s.location, document)
 	}
 
 	const tool = "listOrders"
-	arguments := json.RawMessage(`{"status": ["open", "paid"], "filter": {"customer_id": 9007199254740993}, "page_size": 1}`)
-	url := "http://" + s.public.Addr().String() + "/mcp"
-	d.say("\n4. A call through %s: %s %s", url, tool, arguments)
+	arguments := json.RawMessage(`{"status":["open","paid"],"filter":{"customer_id":9007199254740993},"page_size":1}`)
 	call := func() (*reply, error) { return post(ctx, url, "", tool, arguments) }
 	if d.auth {
+		d.say("3. A tools/call: %s %s", tool, arguments)
 		call = func() (*reply, error) { return d.showAuth(ctx, url, tool, arguments) }
+	} else {
+		d.say("3. A tools/call:\n\n%s", indent(fmt.Sprintf(`curl -s %s -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}'`,
+			url, tool, arguments)))
 	}
-	result, err := call()
+	answer, err := call()
 	if err != nil {
 		return err
 	}
 	if seen := d.seen.Load(); seen != nil {
-		d.say("\n   The service received:\n\n%s", indent(*seen))
+		d.say("   The service received:\n%s", strings.TrimRight(indent(*seen), "\n"))
 	}
-	d.say("   The client received:\n\n%s", indent(result.text))
-	step, inspector, curl := 5, "", ""
+	text, err := answer.result()
+	if err != nil {
+		return err
+	}
+	d.say("   The client received:\n%s", indent(text))
+	inspector := ""
 	if d.auth {
-		step = 6
 		d.sayLogin()
-		inspector, curl = ` --header "Authorization: Bearer $TOKEN"`, ` -H "Authorization: Bearer $TOKEN"`
+		inspector = ` --header "Authorization: Bearer $TOKEN"`
 	}
-	d.say(`%d. Connect a client of your own to %s
-
-   Claude Code:    claude mcp add --transport http orders %s
-   VS Code:        code --add-mcp '{"name":"orders","type":"http","url":"%s"}'
-   MCP Inspector:  npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list%s
-   curl:           curl -s %s%s -H 'Content-Type: application/json' -H 'Accept: application/json' \
-                     -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'
-
-   Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`,
-		step, url, url, url, url, inspector, url, curl, s.admin.Addr())
+	d.say(`4. Connect a client of your own to %s
+     Claude Code:    claude mcp add --transport http orders %s
+     VS Code:        code --add-mcp '{"name":"orders","type":"http","url":"%s"}'
+     MCP Inspector:  npx @modelcontextprotocol/inspector --cli %s --transport http --method tools/list%s
+   Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`, url, url, url, url, inspector, s.admin.Addr())
 	if d.once {
 		return nil
 	}
 	d.sayConsole(s.admin.Addr())
-	if s.screen != nil {
-		return s.writeBanner(false)
-	}
-	d.say("\n   Serving until Ctrl-C.")
+	d.say("   Serving until Ctrl-C.")
 	return nil
 }
 
@@ -262,13 +259,26 @@ func (d *demonstration) sayConsole(admin net.Addr) {
 	if terminal.Of(d.stdout) != nil {
 		how = "sign in with the token " + d.operator
 	}
-	d.say("\n   The console, pages that show what is served and let you try it: http://%s/console\n   (%s)", admin, how)
+	d.say("   The console, pages that show what is served and let you try it: http://%s/console (%s)", admin, how)
 }
 
 // reply is the response to a call.
 type reply struct {
 	status, challenge string
-	text              string // the body, indented
+	body              []byte
+}
+
+// result returns the first text of the result of a call.
+func (r *reply) result() (string, error) {
+	var message struct {
+		Result struct {
+			Content []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(r.body, &message); err != nil || len(message.Result.Content) == 0 {
+		return "", fmt.Errorf("the gateway answered %s: %s", r.status, r.body)
+	}
+	return message.Result.Content[0].Text, nil
 }
 
 // post sends a tools/call like a client of the newest revision. An empty token is not sent.
@@ -304,11 +314,7 @@ func post(ctx context.Context, url, token, tool string, arguments json.RawMessag
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, answer, "", "  "); err != nil {
-		return nil, fmt.Errorf("the gateway answered %s: %s", resp.Status, answer)
-	}
-	return &reply{resp.Status, resp.Header.Get("WWW-Authenticate"), b.String() + "\n"}, nil
+	return &reply{resp.Status, resp.Header.Get("WWW-Authenticate"), answer}, nil
 }
 
 // observe records the request that the service received, without the key, which is the gateway's

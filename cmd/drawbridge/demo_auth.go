@@ -13,7 +13,6 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/config"
-	"drawbridge/gateway"
 	"drawbridge/openapi/origin"
 )
 
@@ -112,33 +111,20 @@ func (d *demonstration) showAuth(ctx context.Context, url, tool string, argument
 	if err != nil {
 		return nil, err
 	}
-	d.say("\n   Without a token, the response tells a client where to get one:\n\n%s", indent(none.status+"\nWWW-Authenticate: "+none.challenge))
-	d.say("   With a token for orders:read it succeeds, see below. %s needs another scope; the response tells a client which one to request:\n\n%s",
-		higher, strings.TrimSuffix(indent(refused.status+"\nWWW-Authenticate: "+refused.challenge), "\n"))
+	d.say("   Without a token, the response tells a client where to get one:\n%s", refusal(none))
+	d.say("   With a token for orders:read it succeeds, see below. %s needs another scope, which the response names:\n%s", higher, refusal(refused))
 	return good, nil
+}
+
+// refusal formats the status and the challenge of a response.
+func refusal(r *reply) string {
+	return strings.TrimRight(indent(r.status+"\nWWW-Authenticate: "+r.challenge), "\n")
 }
 
 // sayLogin explains how to log in.
 func (d *demonstration) sayLogin() {
-	d.say(`5. Log in. The authorization server is %s: it registers any client, and asks for your consent on a page, without a password.
-
-   A client that supports OAuth logs in by itself: Claude Code, VS Code, the web interface of MCP Inspector. Allow
-   orders:read and list orders, then place one: the client asks again, for orders:write, and the page shows what is new.
-
-   For other clients, here is a token for orders:read, valid for an hour:
-
-TOKEN=%s
-`, d.issuer.Issuer(), d.token)
-}
-
-// scopes formats the scopes that a tool requires as a column.
-func (d *demonstration) scopes(p *gateway.Plan) string {
-	if !d.auth {
-		return ""
-	}
-	scopes := p.Scopes[0] // the demo's rules name one set
-	if len(scopes) == 0 {
-		return fmt.Sprintf("%-13s", "orders:read") // the default
-	}
-	return fmt.Sprintf("%-13s", strings.Join(scopes, " "))
+	d.say(`   Log in: a client that supports OAuth does it by itself, at %s, where you consent without a password.
+   Allow orders:read and list orders, then place one: the client asks again, for orders:write. For other clients,
+   here is a token for orders:read, valid for an hour:
+TOKEN=%s`, d.issuer.Issuer(), d.token)
 }

@@ -25,7 +25,8 @@ func (p *program) readyCommand() *cobra.Command {
 checks run a program in the container, such as Docker: the image has no shell and no curl. Kubernetes sends probes itself.
 
 A running gateway keeps its address when the file changes. An invalid file does not make it unready: its admin.listen is
-used nevertheless or, if even that can't be read, the default. With --address no file is read.
+used nevertheless or, if even that can't be read, the default. With --address no file is read. If its host is a name with
+several addresses, such as a headless Service of Kubernetes, the gateway at each of them must be ready.
 
 Exit codes: 0 if ready (with --alive: alive), 1 if not, 2 on bad usage, or if there is no response and the configuration is
 invalid.`,
@@ -53,7 +54,7 @@ invalid.`,
 		if alive {
 			path = "/healthz"
 		}
-		status, err := probe(c.Context(), "http://"+local(listen)+path)
+		status, err := probeAll(c.Context(), listen, path, net.DefaultResolver.LookupHost)
 		switch {
 		case err != nil && problems.Err() != nil:
 			p.print(problems)
@@ -93,6 +94,25 @@ func local(a config.Address) string {
 		return net.JoinHostPort("localhost", a.Port())
 	}
 	return a.String()
+}
+
+// probeAll probes each address of a listener, up to the first that is not ready, and returns the status text of the last response. A name is
+// resolved here, since an admin listener accepts IP addresses and no names of other machines.
+func probeAll(ctx context.Context, listen config.Address, path string, lookup func(ctx context.Context, host string) ([]string, error)) (status string, err error) {
+	near := config.Address(local(listen))
+	hosts := []string{near.Host()}
+	if net.ParseIP(near.Host()) == nil && !near.Loopback() {
+		if hosts, err = lookup(ctx, near.Host()); err != nil {
+			return "", fmt.Errorf("ask the gateway: %w", err)
+		}
+	}
+	for _, host := range hosts {
+		status, err = probe(ctx, "http://"+net.JoinHostPort(host, near.Port())+path)
+		if err != nil || status != http.StatusText(http.StatusOK) {
+			return status, err
+		}
+	}
+	return status, nil
 }
 
 // probe returns the status text of the response.

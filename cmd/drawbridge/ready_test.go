@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -65,6 +70,51 @@ func TestReady(t *testing.T) {
 	s.signals <- syscall.SIGTERM
 	s.exited()
 	asked(exitFail, "drawbridge: ask the gateway: ")
+}
+
+// TestProbeAll: a name is ready if the gateways at all of its addresses are, and they are asked by address.
+func TestProbeAll(t *testing.T) {
+	serveStatus := func(address string, status int) *httptest.Server {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if host, _, _ := net.SplitHostPort(r.Host); net.ParseIP(host) == nil {
+				http.Error(w, "not by name", http.StatusForbidden)
+				return
+			}
+			w.WriteHeader(status)
+		}))
+		var err error
+		if s.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(s.Close)
+		return s
+	}
+	first := serveStatus("127.0.0.1:0", http.StatusOK)
+	port := strconv.Itoa(first.Listener.Addr().(*net.TCPAddr).Port)
+	serveStatus("127.0.0.2:"+port, http.StatusOK)
+	serveStatus("127.0.0.3:"+port, http.StatusServiceUnavailable)
+	for _, c := range []struct {
+		addresses []string
+		want      string
+	}{
+		{[]string{"127.0.0.1", "127.0.0.2"}, "OK"},
+		{[]string{"127.0.0.1", "127.0.0.3", "127.0.0.2"}, "Service Unavailable"},
+		{nil, "ask the gateway: unknown"},
+	} {
+		status, err := probeAll(t.Context(), config.Address("mcp-metrics:"+port), "/readyz", func(_ context.Context, host string) ([]string, error) {
+			if host != "mcp-metrics" || c.addresses == nil {
+				return nil, errors.New("unknown")
+			}
+			return c.addresses, nil
+		})
+		if err != nil {
+			status = err.Error()
+		}
+		if status != c.want {
+			t.Errorf("%q: %s, want %s", c.addresses, status, c.want)
+		}
+	}
 }
 
 func TestLocal(t *testing.T) {

@@ -131,6 +131,26 @@ func (t *reportText) services(g *gateway.Gateway) {
 	}
 }
 
+// drift writes how calls and answers of a running gateway differ from the documents.
+func (t *reportText) drift(observed []apiDrift) {
+	for _, a := range observed {
+		if a.Drift == nil {
+			if !t.quiet {
+				t.printf("%s: no drift was observed since the gateway has started or the document has changed\n", a.API)
+			}
+			continue
+		}
+		t.printf("warning: %s: %s from the document at %s\n", a.API, count(int(a.Drift.Total), "difference"), count(a.Drift.Places, "place"))
+		list := t.list(len(a.Drift.Differences))
+		for i := range a.Drift.Differences {
+			if d := &a.Drift.Differences[i]; list.next() {
+				t.printf("    %s %s %s\n", d.Method, d.Path, d.Text())
+			}
+		}
+		list.end()
+	}
+}
+
 // lists writes what the list of tools of each endpoint shows.
 func (t *reportText) lists(g *gateway.Gateway) {
 	for _, list := range g.Lists() {

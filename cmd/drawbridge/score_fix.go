@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -85,16 +84,6 @@ func (f *fixing) check(c *cobra.Command) error {
 	}
 	f.endpoint = u.JoinPath("chat", "completions")
 	return nil
-}
-
-// shownURL returns a URL for an error, without a password.
-func shownURL(u *url.URL, raw string) string {
-	if u == nil {
-		raw, _, _ = strings.Cut(raw, "?")
-		return raw[:min(len(raw), 100)]
-	}
-	u.RawQuery = ""
-	return u.Redacted()
 }
 
 func isThisMachine(host string) bool {

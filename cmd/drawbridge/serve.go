@@ -80,12 +80,12 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	signal.Ignore(syscall.SIGPIPE)
 	log, level := newLogger(p.stderr, cfg.Telemetry, p.getenv)
 	warn(log, problems)
-	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
+	metrics := prometheus.NewRegistry()
+	exported, err := export(ctx, &cfg.Telemetry, version, metrics, log)
 	if err != nil {
 		return err
 	}
-	defer tracing.shutdown(log)
-	metrics := prometheus.NewRegistry()
+	defer exported.end(log)
 	audits, err := newAudit(cfg, p.stdout, log, metrics)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	load := p.reloader(location, cfg.IsBare(), log)
 	configFile, stateDirs := p.recorded(location, cfg)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: tracing.provider, InUse: level.follow, Audit: audits.log,
+		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: exported.tracers, MeterProvider: exported.meters, InUse: level.follow, Audit: audits.log,
 		ConfigFile: configFile, StateDirs: stateDirs, Accept: p.accept,
 		LoadConfig: func() (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule

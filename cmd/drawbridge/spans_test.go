@@ -4,34 +4,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
 	"drawbridge/config"
 )
-
-// TestTracesURL: the address of a collector alone is enough, and a path is taken as it is.
-func TestTracesURL(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[string]string{
-		"http://collector:4318":                "http://collector:4318/v1/traces",
-		"http://collector:4318/":               "http://collector:4318/v1/traces",
-		"https://collector/v1/traces":          "https://collector/v1/traces",
-		"https://collector/tenants/a/v1/spans": "https://collector/tenants/a/v1/spans",
-	} {
-		u, err := url.Parse(given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := tracesURL(*u); got != want {
-			t.Errorf("%s: %s, want %s", given, got, want)
-		}
-	}
-}
 
 // TestSpansAreToldOf: a collector that takes no spans is in the log once, as a record like all others, and again when it takes them.
 func TestSpansAreToldOf(t *testing.T) {
@@ -54,29 +37,35 @@ func TestSpansAreToldOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := &strings.Builder{}
-	tracing, err := newTracing(t.Context(), c.Telemetry, "1", slog.New(slog.NewTextHandler(log, nil)))
+	exported, err := export(t.Context(), &c.Telemetry, "1", prometheus.NewRegistry(), slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	send := func() {
-		_, span := tracing.provider.Tracer("test").Start(t.Context(), "a call")
-		span.End()
-		if err := tracing.sdk.ForceFlush(t.Context()); err != nil {
-			t.Error(err)
-		}
+		sendSpan(t, exported)
 	}
 	for range 3 {
 		send()
 	}
-	if got := path.Load(); got != tracesPath {
+	if got := path.Load(); got != config.TracesPath {
 		t.Errorf("spans go to %v", got)
 	}
 	well.Store(true)
 	send()
-	tracing.shutdown(slog.New(slog.NewTextHandler(log, nil)))
+	exported.end(slog.New(slog.NewTextHandler(log, nil)))
 	text := log.String()
 	if strings.Count(text, "spans can't be exported") != 1 || !strings.Contains(text, "key=telemetry.otlp_endpoint") || !strings.Contains(text, "404") ||
-		strings.Count(text, "span export has recovered") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
+		strings.Count(text, "the export of spans has recovered") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
 		t.Error(text)
+	}
+}
+
+// sendSpan makes a span and exports it.
+func sendSpan(t *testing.T, e *exported) {
+	t.Helper()
+	_, span := e.tracers.Tracer("test").Start(t.Context(), "a call")
+	span.End()
+	if err := e.tracers.(*sdktrace.TracerProvider).ForceFlush(t.Context()); err != nil { //nolint:forcetypeassert // the SDK's
+		t.Error(err)
 	}
 }

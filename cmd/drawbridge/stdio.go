@@ -66,11 +66,12 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	signal.Ignore(syscall.SIGPIPE)
 	log, level := newLogger(p.stderr, cfg.Telemetry, p.getenv)
 	warn(log, problems)
-	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
+	metrics := prometheus.NewRegistry()
+	exported, err := export(ctx, &cfg.Telemetry, version, metrics, log)
 	if err != nil {
 		return err
 	}
-	defer tracing.shutdown(log)
+	defer exported.end(log)
 	audits, err := newAudit(cfg, nil, log, nil)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	defer audits.end(log)
 	configFile, stateDirs := p.recorded(location, cfg)
 	g, err := gateway.New(gateway.Options{
-		Config: cfg, Version: version, Logger: log, Metrics: prometheus.NewRegistry(), TracerProvider: tracing.provider, Local: true, InUse: level.follow, Audit: audits.log,
+		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: exported.tracers, MeterProvider: exported.meters, Local: true, InUse: level.follow, Audit: audits.log,
 		LoadConfig: p.reloader(location, cfg.IsBare(), log), ConfigFile: configFile, StateDirs: stateDirs, Accept: p.accept,
 	})
 	if err != nil {

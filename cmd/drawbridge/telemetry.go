@@ -2,16 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/prometheus/client_golang/prometheus"
+	prometheusbridge "go.opentelemetry.io/contrib/bridges/prometheus"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -20,59 +27,88 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// tracing is the OpenTelemetry SDK, if an endpoint is configured. Otherwise the provider is nil and
-// no spans are created.
-type tracing struct {
-	provider trace.TracerProvider
-	sdk      *sdktrace.TracerProvider
+// exported is the OpenTelemetry SDK with the signals that are configured. The providers of others are nil.
+type exported struct {
+	tracers  trace.TracerProvider
+	meters   metric.MeterProvider
+	shutdown []func(context.Context) error
 }
 
-func newTracing(ctx context.Context, t config.Telemetry, version string, log *slog.Logger) (*tracing, error) {
+// export begins to send the signals of a configuration to its collector. metrics are sent beside what the meters measure.
+func export(ctx context.Context, t *config.Telemetry, version string, metrics prometheus.Gatherer, log *slog.Logger) (*exported, error) {
+	e := &exported{}
 	if t.OTLPEndpoint == nil {
-		return &tracing{}, nil
+		return e, nil
 	}
-	collector := tracesURL(*t.OTLPEndpoint.URL())
-	way, err := wayOut(t, version)
+	c, err := newCollectorClient(t, version)
 	if err != nil {
 		return nil, err
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(collector), way)
-	if err != nil {
-		return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
+	if slices.Contains(t.OTLPSignals, config.SignalTraces) {
+		exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(t.SignalURL(config.TracesPath).String()),
+			choose(c, otlptracehttp.WithHTTPClient, otlptracehttp.WithProxy(noProxy)))
+		if err != nil {
+			return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
+		}
+		p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}), sdktrace.WithResource(resourceOf(version)))
+		e.tracers, e.shutdown = p, append(e.shutdown, p.Shutdown)
 	}
-	sdk := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&loggingExporter{SpanExporter: exporter, log: log}),
-		sdktrace.WithResource(resource.NewSchemaless(
-			attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))),
-	)
-	return &tracing{provider: sdk, sdk: sdk}, nil
+	if slices.Contains(t.OTLPSignals, config.SignalMetrics) {
+		exporter, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(t.SignalURL(config.MetricsPath).String()),
+			choose(c, otlpmetrichttp.WithHTTPClient, otlpmetrichttp.WithProxy(noProxy)))
+		if err != nil {
+			return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
+		}
+		reader := sdkmetric.NewPeriodicReader(&loggingMetricExporter{Exporter: exporter, log: log},
+			sdkmetric.WithProducer(prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(metrics))))
+		p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(resourceOf(version)))
+		e.meters, e.shutdown = p, append(e.shutdown, p.Shutdown)
+	}
+	return e, nil
 }
 
-// wayOut keeps the exporter from the proxies of the environment, which it follows by itself (E5). With a configured proxy it gets a
-// client, and then does not read certificates from the environment.
-func wayOut(t config.Telemetry, version string) (otlptracehttp.Option, error) {
+// resourceOf identifies the program. OTEL_RESOURCE_ATTRIBUTES adds to it.
+func resourceOf(version string) *resource.Resource {
+	return resource.NewSchemaless(attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))
+}
+
+// newCollectorClient returns the HTTP client of the exporters if a proxy is configured, else nil. It does not read certificates from the
+// environment, as an exporter without it does.
+func newCollectorClient(t *config.Telemetry, version string) (*http.Client, error) {
 	if !t.Proxy.On() {
-		return otlptracehttp.WithProxy(func(*http.Request) (*url.URL, error) { return nil, nil }), nil //nolint:nilnil // no proxy, as net/http has it
+		return nil, nil //nolint:nilnil // the exporter's own
 	}
-	for _, signal := range []string{"", "TRACES_"} {
+	for _, signal := range []string{"", "TRACES_", "METRICS_", "LOGS_"} {
 		for _, what := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
 			if name := "OTEL_EXPORTER_OTLP_" + signal + what; os.Getenv(name) != "" {
 				return nil, fmt.Errorf("telemetry.proxy: %s has no effect with a proxy; unset it, or write telemetry: {proxy: off}", name)
 			}
 		}
 	}
-	return otlptracehttp.WithHTTPClient(upstream.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version)), nil
+	return upstream.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version), nil
 }
 
-// shutdown sends the remaining spans.
-func (t *tracing) shutdown(log *slog.Logger) {
-	if t.sdk == nil {
-		return
+// choose returns the option of an exporter that lets it use c, else the one that keeps it from the proxies of the environment, which it
+// follows by itself (E5).
+func choose[O any](c *http.Client, with func(*http.Client) O, without O) O {
+	if c != nil {
+		return with(c)
 	}
+	return without
+}
+
+func noProxy(*http.Request) (*url.URL, error) { return nil, nil } //nolint:nilnil // no proxy, as net/http has it
+
+// end sends what is left.
+func (e *exported) end(log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := t.sdk.Shutdown(ctx); err != nil {
-		log.Warn("the last spans could not be exported", "error", err)
+	var failed []error
+	for _, shutdown := range e.shutdown {
+		failed = append(failed, shutdown(ctx))
+	}
+	if err := errors.Join(failed...); err != nil {
+		log.Warn("the last telemetry could not be exported", "error", err)
 	}
 }
 

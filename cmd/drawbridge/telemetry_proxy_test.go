@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"drawbridge/config"
 	"drawbridge/test/proxytest"
 )
@@ -21,7 +23,7 @@ import (
 func TestTracesByProxy(t *testing.T) {
 	var exports atomic.Int64
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == tracesPath && r.Header.Get("Proxy-Authorization") == "" {
+		if r.URL.Path == config.TracesPath && r.Header.Get("Proxy-Authorization") == "" {
 			exports.Add(1)
 		}
 	}))
@@ -61,17 +63,13 @@ func TestTracesByProxy(t *testing.T) {
 		if cfg == nil {
 			t.Fatal(problems)
 		}
-		tracing, err := newTracing(t.Context(), cfg.Telemetry, "1", slog.New(slog.DiscardHandler))
+		exported, err := export(t.Context(), &cfg.Telemetry, "1", prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := exports.Load()
-		_, span := tracing.provider.Tracer("test").Start(t.Context(), "a call")
-		span.End()
-		if err := tracing.sdk.ForceFlush(t.Context()); err != nil {
-			t.Error(err)
-		}
-		tracing.shutdown(slog.New(slog.DiscardHandler))
+		sendSpan(t, exported)
+		exported.end(slog.New(slog.DiscardHandler))
 		if asked := p.Targets(); exports.Load() != before+1 || len(asked) != c.asked || c.asked > 0 && asked[0] != "93.184.216.34:80" {
 			t.Errorf("%s: %d exports, the proxy was asked for %q", c.proxy, exports.Load()-before, asked)
 		}
@@ -92,7 +90,7 @@ func TestTracesByProxyWithCertificates(t *testing.T) {
 	if cfg == nil {
 		t.Fatal(problems)
 	}
-	_, err := newTracing(t.Context(), cfg.Telemetry, "1", slog.New(slog.DiscardHandler))
+	_, err := export(t.Context(), &cfg.Telemetry, "1", prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "telemetry.proxy: OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE has no effect with a proxy") {
 		t.Error(err)
 	}

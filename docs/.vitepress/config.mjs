@@ -1,14 +1,18 @@
 // The documentation site: docs/.vitepress/build copies the pages of the repository, and VitePress renders them here.
 import { defineConfig } from "vitepress";
 import { linkedFiles, repositoryLinks } from "./links.mjs";
+import { copyMarkdown, writeIndex } from "./markdown.mjs";
 import { sidebar, topics } from "./navigation.mjs";
 import { copyFiles } from "./files.mjs";
 
 const base = process.env.DOCS_BASE || "/";
 
+const title = "drawbridge";
+const description = "An MCP gateway for REST services with OpenAPI documents";
+
 export default defineConfig({
-  title: "drawbridge",
-  description: "An MCP gateway for REST services with OpenAPI documents",
+  title,
+  description,
   lang: "en",
   base,
   outDir: process.env.DOCS_OUT,
@@ -31,5 +35,9 @@ export default defineConfig({
     externalLinkIcon: false,
   },
   vite: { build: { chunkSizeWarningLimit: 2000 } }, // the index of the search
-  buildEnd: ({ outDir }) => copyFiles(linkedFiles, outDir),
+  buildEnd({ outDir, pages }) {
+    copyFiles(linkedFiles, outDir);
+    copyMarkdown(pages, outDir);
+    writeIndex(title, description, base, outDir);
+  },
 });

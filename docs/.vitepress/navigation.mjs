@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { inPages, pageOf } from "./files.mjs";
 
-const entry = /^[-|] \[([^\]]+)\]\(([^)]+\.md)\)/gm;
+const entry = /^[-|] \[([^\]]+)\]\(([^)]+\.md)\)(?:: (.+))?/gm;
 
-/** The pages that rows and list items of an index begin with. */
+/** The pages that rows and list items of an index begin with, with what a list item says about its page. */
 function entries(index, text) {
-  return [...text.matchAll(entry)].map(([, text, path]) => ({ text, link: "/" + pageOf(posix.join(posix.dirname(index), path)) }));
+  return [...text.matchAll(entry)].map(([, text, path, about]) => ({ text, link: "/" + pageOf(posix.join(posix.dirname(index), path)), about }));
 }
 
 const read = (page) => readFileSync(inPages(pageOf(page)), "utf8");
@@ -26,7 +26,8 @@ function decisions(folder) {
   return { text: "Decisions", collapsed: true, items };
 }
 
-const users = parts("docs/README.md");
+/** The parts of the index for users. */
+export const users = parts("docs/README.md");
 const background = "docs/contributing/README.md";
 
 /** The parts of the index for users, then the pages for contributors. */

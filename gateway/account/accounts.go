@@ -194,7 +194,7 @@ func (a *Accounts) issuer(name string) *config.Issuer {
 		return nil
 	}
 	for i := range c.Auth.Issuers {
-		if is := &c.Auth.Issuers[i]; is.Issuer.String() == name && is.Login != nil {
+		if is := &c.Auth.Issuers[i]; is.Login != nil && slices.Contains(is.Identifiers(), name) {
 			return is
 		}
 	}

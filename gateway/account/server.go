@@ -123,7 +123,7 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request, handle string
 		s.refuse(w, r, http.StatusForbidden, "This request comes from a page of another site.")
 		return
 	}
-	party, err := s.party(issuer)
+	party, err := s.party(issuer, l.Issuer)
 	if err != nil {
 		s.loginFailed(w, r, err)
 		return
@@ -143,12 +143,12 @@ func (s *Server) serveLink(w http.ResponseWriter, r *http.Request, handle string
 
 // serveLogin serves the redirect URI at an issuer. If the user is the caller for whom the link was made, the login at the service begins.
 func (s *Server) serveLogin(w http.ResponseWriter, r *http.Request, path string) {
-	issuer := s.issuerAt(path)
+	issuer, identifier := s.issuerAt(path)
 	if issuer == nil {
 		http.NotFound(w, r)
 		return
 	}
-	party, err := s.party(issuer)
+	party, err := s.party(issuer, identifier)
 	if err != nil {
 		s.loginFailed(w, r, err)
 		return
@@ -168,7 +168,7 @@ func (s *Server) serveLogin(w http.ResponseWriter, r *http.Request, path string)
 		s.loginFailed(w, r, err)
 		return
 	}
-	if name, _ := tokens.Claims["iss"].(string); name != l.Issuer || name != issuer.Issuer.String() || tokens.Claims["sub"] != l.Subject {
+	if name, _ := tokens.Claims["iss"].(string); name != l.Issuer || name != identifier || tokens.Claims["sub"] != l.Subject {
 		s.accounts.o.Log.WarnContext(r.Context(), "a link to connect an account was opened by another user than the one it was made for", "api", service.api)
 		s.refuse(w, r, http.StatusForbidden, otherUser)
 		return
@@ -200,10 +200,11 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	l, of, ok := s.accounts.checkLink(login.Data)
-	if !ok || of != service {
+	if !ok || of.callbackPath() != path || of.provider != service.provider {
 		s.refuse(w, r, http.StatusBadRequest, expired)
 		return
 	}
+	service = of // at the server that the link names
 	if first, err := s.accounts.o.Spent.Spend(r.Context(), l.Issuer+"|"+l.Subject, "account link "+l.ID, time.Unix(l.Until, 0)); err != nil || !first {
 		s.refuse(w, r, http.StatusBadRequest, "This link was used before. Call the tool again to get another one.")
 		return
@@ -231,29 +232,31 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, path stri
 	}))
 }
 
-// issuerAt returns the issuer whose redirect URI has a path; nil if there is none.
-func (s *Server) issuerAt(path string) *config.Issuer {
+// issuerAt returns the issuer whose redirect URI has a path, and its identifier; nil if there is none.
+func (s *Server) issuerAt(path string) (issuer *config.Issuer, identifier string) {
 	c := s.accounts.o.Config()
 	if c.Auth == nil {
-		return nil
+		return nil, ""
 	}
 	for i := range c.Auth.Issuers {
-		if is := &c.Auth.Issuers[i]; is.Login != nil && is.LoginPath() == path {
-			return is
+		is := &c.Auth.Issuers[i]
+		for _, identifier := range is.Identifiers() {
+			if is.Login != nil && config.LoginPath(identifier) == path {
+				return is, identifier
+			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
-// party returns the client of the gateway at an issuer.
-func (s *Server) party(issuer *config.Issuer) (*relyingparty.Party, error) {
+// party returns the client of the gateway at an issuer, by its identifier: each directory of an issuer has one.
+func (s *Server) party(issuer *config.Issuer, name string) (*relyingparty.Party, error) {
 	c, base := s.accounts.o.Config(), s.accounts.publicURL()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of != c {
 		s.of, s.parties = c, map[string]*relyingparty.Party{}
 	}
-	name := issuer.Issuer.String()
 	if s.parties[name] == nil {
 		client, err := s.accounts.o.Provider(issuer)
 		if err != nil {
@@ -265,10 +268,10 @@ func (s *Server) party(issuer *config.Issuer) (*relyingparty.Party, error) {
 		}
 		s.parties[name] = relyingparty.New(relyingparty.Options{
 			Client: relyingparty.Client{
-				Issuer: name, ID: issuer.Login.ClientID, Secret: issuer.Login.ClientSecret.Reveal(), RedirectURI: base + issuer.LoginPath(), HTTP: client,
+				Issuer: name, ID: issuer.Login.ClientID, Secret: issuer.Login.ClientSecret.Reveal(), RedirectURI: base + config.LoginPath(name), HTTP: client,
 			},
 			Sealer: s.accounts.o.Sealer, Now: s.accounts.o.Now,
-			Cookie: relyingparty.Cookie{Name: "drawbridge_account", Path: u.EscapedPath() + issuer.LoginPath(), Secure: u.Scheme == "https", Parallel: true},
+			Cookie: relyingparty.Cookie{Name: "drawbridge_account", Path: u.EscapedPath() + config.LoginPath(name), Secure: u.Scheme == "https", Parallel: true},
 		})
 	}
 	return s.parties[name], nil

@@ -25,7 +25,9 @@ import (
 type ServiceOptions struct {
 	// API is the name of the API, Scheme that of the security scheme; "" for the credential of the whole API.
 	API, Scheme string
-	Credential  *config.Credential
+	// Server identifies the server among those that claims of callers select; "" if all calls have the same.
+	Server     string
+	Credential *config.Credential
 	// Origin is the only origin that gets the tokens.
 	Origin *url.URL
 	// Client sends requests to the authorization server, with SSRF protection and a limit on responses.
@@ -36,6 +38,7 @@ type ServiceOptions struct {
 type Service struct {
 	accounts    *Accounts
 	id          string // digest of everything that decides where tokens go
+	provider    string // digest of what the servers of one API share: everything but the server and its origin
 	api, scheme string
 	credential  *config.Credential
 	client      *http.Client
@@ -52,15 +55,16 @@ func (a *Accounts) Service(o ServiceOptions) *Service {
 	to, _ := origin.Of(o.Origin)
 	return &Service{
 		accounts: a, api: o.API, scheme: o.Scheme, credential: c, client: o.Client,
-		id: digestOf(o.API, o.Scheme, c.AuthorizeURL.String(), c.TokenURL.String(), c.ClientID, to.String()),
+		id:       digestOf(o.API, o.Scheme, c.AuthorizeURL.String(), c.TokenURL.String(), c.ClientID, to.String(), o.Server),
+		provider: digestOf(o.API, o.Scheme, c.AuthorizeURL.String(), c.TokenURL.String(), c.ClientID),
 	}
 }
 
 // Scopes returns the scopes that each connection requests, besides those of operations.
 func (s *Service) Scopes() []string { return s.credential.Scopes }
 
-// callbackPath returns the path of the redirect URI at the service. Each service has its own, so that the response of one can't be taken
-// for that of another (RFC 9700 section 4.4.2.2).
+// callbackPath returns the path of the redirect URI at the service. Each authorization server has its own, so that the response of one can't
+// be taken for that of another (RFC 9700 section 4.4.2.2). The servers of one API share it.
 func (s *Service) callbackPath() string {
 	path := CallbackPath + url.PathEscape(s.api)
 	if s.scheme != "" {
@@ -83,7 +87,7 @@ func (s *Service) oauth() *relyingparty.Party {
 		s.at = base
 		s.party = relyingparty.New(relyingparty.Options{
 			Client: relyingparty.Client{
-				Issuer: s.id, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), RedirectURI: base + s.callbackPath(), Parameters: c.Parameters, HTTP: s.client,
+				Issuer: s.provider, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), RedirectURI: base + s.callbackPath(), Parameters: c.Parameters, HTTP: s.client,
 				Endpoint: &oauth2.Endpoint{AuthURL: c.AuthorizeURL.String(), TokenURL: c.TokenURL.String(), AuthStyle: style},
 			},
 			Sealer: s.accounts.o.Sealer, Now: s.accounts.o.Now,
@@ -105,8 +109,11 @@ func (s *Service) Connected(ctx context.Context, p *auth.Principal, scopes []str
 	return found != nil && found.isUsable(s.accounts.o.Now(), slices.Concat(s.credential.Scopes, scopes)), nil
 }
 
-// hasIdentity reports whether a caller can have an account: a user of an issuer.
-func hasIdentity(p *auth.Principal) bool { return p != nil && p.Issuer != "" && p.Subject != "" }
+// hasIdentity reports whether a caller can have an account: a user of an issuer. A key (auth.keys) has no issuer, and whoever has it would
+// have the account.
+func hasIdentity(p *auth.Principal) bool {
+	return p != nil && p.Credential != auth.CredentialAPIKey && p.Issuer != "" && p.Subject != ""
+}
 
 func (s *Service) noCaller() error { return s.failed(credential.NoCaller, nil) }
 

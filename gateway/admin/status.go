@@ -146,6 +146,9 @@ type API struct {
 	// Held is the newer document in quarantine.
 	Held *HeldDocument `json:"held,omitempty"`
 
+	// Drift is how calls and answers differ from the document; nil if they don't.
+	Drift *Drift `json:"drift,omitempty"`
+
 	Operations   OperationCounts `json:"operations"`              // of the document in use, by fate
 	Notes        []string        `json:"notes,omitempty"`         // remarks about the API as a whole that are not problems of its document
 	Faults       []string        `json:"faults,omitempty"`        // why it can't be used although its document could be read

@@ -34,6 +34,13 @@ func newRateLimit(interval time.Duration, burst int, because telemetry.RefusalRe
 	return r
 }
 
+// At returns the limit with a counter of its own for one of several servers.
+func (r *RateLimit) At(server string) *RateLimit {
+	own := *r
+	own.key = "server:" + digest(server) + " " + r.key
+	return &own
+}
+
 // tabulate makes the values of the header beforehand.
 func (r *RateLimit) tabulate() *RateLimit {
 	r.left = make([][]string, min(r.limit.Burst, maxTabulated)+1)

@@ -25,8 +25,10 @@ type Line struct {
 	Asked int
 	// Parent identifies the call that this one is a step of; "" if it is none.
 	Parent string
-	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
-	// the options.
+	// Credential is the kind of the caller's credential, such as "jwt" or "api_key"; "" without one.
+	Credential string
+	// Issuer, Subject and Client are those of the caller's token or key. Subject is hashed according
+	// to the options.
 	Issuer, Subject, Client string
 	// Scopes are the scopes of the token.
 	Scopes []string
@@ -34,8 +36,9 @@ type Line struct {
 	Operator string
 	// Endpoint is the name of the endpoint, "" for the main one.
 	Endpoint string
-	// RPC is the JSON-RPC method of the call, such as tools/call.
-	RPC string
+	// RPC is the JSON-RPC method of the call, such as tools/call. Protocol is the revision of MCP, and Session the digest of the
+	// session id; "" if the call belongs to no session.
+	RPC, Protocol, Session string
 	// Tool, API, Method and Path identify the called tool; Path is a template.
 	Tool, API, Method, Path string
 	// Via is the name of the built-in tool through which the tool was called; "" if it was called by
@@ -48,15 +51,15 @@ type Line struct {
 	Dropped []string
 	// Address is the client address of a request that was denied early; it is not set for calls.
 	Address netip.Addr
-	// Reason is a more specific reason of such an outcome, from a closed set, or "".
+	// Reason is the reason that a request or connection was denied, from a closed set. It is more specific than Outcome; "" for calls.
 	Reason string
-	// Answered is the HTTP status of the gateway's response to such a request; 0 for a call or a
+	// Answered is the HTTP status of the gateway's response to a denied request; 0 for a call or a
 	// Connection.
 	Answered int
 	// Connection marks the line of a connection that was closed before anything was read from it.
 	Connection bool
-	// More is the number of such requests after the first within Duration since Time; 0 for a line
-	// about a single one.
+	// More is the number of denied requests or connections of the same kind after the first, within
+	// Duration since Time; 0 for a line about a single one. See [Log.Refuse].
 	More int64
 	// Decision reports whether the call was permitted, Outcome its result.
 	Decision Decision
@@ -71,8 +74,9 @@ type Line struct {
 	Redirects int
 	// Sent and Received are the bytes of bodies, to the service and, decoded, from it.
 	Sent, Received int64
-	// Tokens are those of the result, if they were counted; else 0.
-	Tokens int
+	// Delivered are the bytes of the texts of the result. Tokens are those of the result, if they were counted; else 0.
+	Delivered int64
+	Tokens    int
 	// Duration is the time of the whole call.
 	Duration time.Duration
 }
@@ -104,6 +108,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = member(dst, "trace", l.Trace, maxName)
 	dst = member(dst, "call", l.Call, maxName)
 	dst = member(dst, "parent", l.Parent, maxName)
+	dst = member(dst, "credential", l.Credential, maxName)
 	dst = member(dst, "issuer", l.Issuer, maxText)
 	switch {
 	case l.Subject == "" || o.Subject == NoSubject:
@@ -126,6 +131,8 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	}
 	dst = member(dst, "endpoint", l.Endpoint, maxName)
 	dst = member(dst, "rpc", l.RPC, maxName)
+	dst = member(dst, "protocol", l.Protocol, maxName)
+	dst = member(dst, "session", l.Session, maxName)
 	dst = member(dst, "tool", l.Tool, maxName)
 	dst = member(dst, "via", l.Via, maxName)
 	dst = member(dst, "api", l.API, maxName)
@@ -167,6 +174,9 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		}
 		dst = number(dst, "bytes_sent", l.Sent)
 		dst = number(dst, "bytes_received", l.Received)
+	}
+	if l.Delivered > 0 {
+		dst = number(dst, "result_bytes", l.Delivered)
 	}
 	if l.Tokens > 0 {
 		dst = number(dst, "result_tokens", int64(l.Tokens))
@@ -222,6 +232,7 @@ func (l *Line) appendFields(dst []byte, fields []string) []byte {
 	return append(dst, '}')
 }
 
+// member appends a member whose value has at most most bytes. A member without a value is omitted.
 func member(dst []byte, name, value string, most int) []byte {
 	if value == "" {
 		return dst
@@ -305,6 +316,7 @@ func escaped(dst []byte, s string, most int) ([]byte, bool) {
 	return dst, true
 }
 
+// unit appends a UTF-16 code unit as an escape of JSON.
 func unit(dst []byte, r rune) []byte {
 	const hex = "0123456789abcdef"
 	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])

@@ -82,16 +82,17 @@ type Log struct {
 	log     *slog.Logger
 	metrics metrics
 
-	wake   chan struct{}
-	reopen chan struct{}
+	// Signals to the writing goroutine.
+	wake   chan struct{} // there are lines, refusals that are counted, or a request to reopen
+	reopen chan struct{} // the file is to be reopened
 	hurry  chan struct{} // half of the buffer is full
 
 	mu      sync.Mutex
-	pending []byte    // whole lines that are not being written yet
-	lines   int       // in pending, and in the current write
-	failure error     // of the last attempt to write; nil if it succeeded
-	since   time.Time // of the last change between failing and not
-	room    chan struct{}
+	pending []byte        // whole lines that are not being written yet
+	lines   int           // in pending, and in the current write
+	failure error         // of the last attempt to write; nil if it succeeded
+	since   time.Time     // of the last change between failing and not
+	room    chan struct{} // closed and replaced when lines were written or a write failed
 
 	refusedMu sync.Mutex
 	refused   refusals

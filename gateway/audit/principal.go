@@ -2,8 +2,8 @@ package audit
 
 import "strings"
 
-// Principal returns the name of a principal, as auth.Principal.ID makes it, as the program's own log may have it: the subject is hashed, plain or
-// absent as in the lines of l, with the same hash. A nil Log returns it unchanged.
+// Principal returns a principal's id for the program's own log. id is "issuer|subject", as auth.Principal.ID returns it. Its subject is
+// hashed, plain or absent, as in the lines of l and with the same hash. A nil Log returns id unchanged.
 func (l *Log) Principal(id string) string {
 	issuer, subject, ok := strings.Cut(id, "|")
 	if l == nil || !ok || l.o.Subject == PlainSubject {

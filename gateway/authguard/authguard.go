@@ -74,7 +74,7 @@ func SettingsOf(c *config.Config, keys [][]byte) (*Settings, error) {
 // authorityOf returns the contents of the ca_file of an issuer. ok reports whether the issuer is configured.
 func (s *Settings) authorityOf(issuer string) (pem []byte, ok bool) {
 	for n, is := range s.auth.Issuers {
-		if is.Issuer.String() == issuer {
+		if slices.Contains(is.Identifiers(), issuer) {
 			return s.authority[n], true
 		}
 	}
@@ -131,16 +131,25 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 		if slices.Equal(is.Audiences, s.resources) {
 			issuer.Audiences = nil // each endpoint has its own
 		}
-		if previous.Guard != nil {
-			if authority, ok := previous.Settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
-				issuer.Previous = previous.Guard
-			}
-		}
-		if b.StateDir != "" {
-			issuer.Store = b.keyFileOf(issuer.URL, s.authority[n])
-		}
 		hosts = append(hosts, issuerHosts(is)...)
-		o.Issuers = append(o.Issuers, issuer)
+		for d, identifier := range is.Identifiers() {
+			issuer.URL = identifier
+			if len(is.Directories) > 0 {
+				issuer.Directory = string(is.Directories[d])
+			}
+			if previous.Guard != nil {
+				if authority, ok := previous.Settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
+					issuer.Previous = previous.Guard
+				}
+			}
+			if b.StateDir != "" {
+				issuer.Store = b.keyFileOf(issuer.URL, s.authority[n])
+			}
+			o.Issuers = append(o.Issuers, issuer)
+		}
+	}
+	for i := range s.auth.Keys {
+		o.APIKeys = append(o.APIKeys, apiKeyOf(&s.auth.Keys[i]))
 	}
 	o.AuthorizationServers = authorizationServers(c)
 	o.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: b.Panicked})).Documents()

@@ -44,7 +44,7 @@ func (c *Call) reports(ctx context.Context, data []byte) bool {
 	return reported
 }
 
-// judgedJSON returns the JSON of a part, which services in trouble label in many ways; nil if it is none.
+// judgedJSON returns the JSON of a part, which services in trouble label in many ways, or nil.
 func judgedJSON(part answer.Part) []byte {
 	switch {
 	case part.Kind == answer.JSON:

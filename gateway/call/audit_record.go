@@ -38,7 +38,7 @@ func (a *callRecord) time() time.Time {
 	return a.begun
 }
 
-// deliver adds a text of the result, if there is a record. keep says whether its first bytes are kept.
+// deliver adds a text of the result, if there is a record. keep reports whether its first bytes are kept.
 func (a *callRecord) deliver(text []byte, keep bool) {
 	if a == nil {
 		return
@@ -145,8 +145,9 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 	a, u := c.record, &c.out.Usage
 	line := audit.Line{
 		Time: a.time(), Request: c.Request.String(), Asked: c.questions.times(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
-		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Tokens: u.Tokens, Duration: time.Since(a.start),
+		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Delivered: u.Delivered, Tokens: u.Tokens, Duration: time.Since(a.start),
 	}
+	line.Protocol, line.Session = c.Caller.Protocol.Revision, telemetry.SessionDigest(c.Caller.Header)
 	if id := c.questions.call(); id != line.Request {
 		line.Call = id
 	}
@@ -154,7 +155,7 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 		line.Endpoint = c.Endpoint.Name
 	}
 	if p := c.Caller.Principal; p != nil {
-		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+		line.Credential, line.Issuer, line.Subject, line.Client, line.Scopes = string(p.Credential), p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
 	if c.Trial != nil {
 		line.Operator = c.Trial.Actor

@@ -65,11 +65,11 @@ func (c *Call) runTool(ctx context.Context) (err error) {
 }
 
 // Call is one call that is under way. Only the goroutine that makes it uses it. [Runner.Invoke] makes one from its beginning to its
-// outcome. Whoever follows the job of a call goes on with it: it has the deadline, the credentials and the memory of further requests,
+// outcome. The code that follows the job of a call continues with it: it has the deadline, the credentials and the memory of further requests,
 // and redacts their responses.
 type Call struct {
 	Invocation
-	Plan      *plan.Plan // of an operation; nil for a tool of another kind
+	Plan      *plan.Plan // of an operation, at the server of the caller; nil for a tool of another kind
 	r         *Runner
 	out       Outcome
 	record    *callRecord      // for the history; nil if there is neither an audit log nor a history
@@ -79,7 +79,9 @@ type Call struct {
 	stop      func()           // ends what begin began; nil if nothing did
 	questions *questions       // to the user; nil if there were none
 	counted   bool             // as in flight
-	ended     bool
+	// serverless is the reason why the call has no server: a claim of the caller selects none of several.
+	serverless error
+	ended      bool
 
 	// The request.
 
@@ -117,7 +119,11 @@ func (r *Runner) New(ctx context.Context, inv Invocation) *Call {
 	} else {
 		c = new(Call)
 	}
-	c.Invocation, c.Plan, c.r, c.ctx, c.out.call = inv, inv.Plan(), r, ctx, c
+	c.Invocation, c.r, c.ctx, c.out.call = inv, r, ctx, c
+	if c.Plan = inv.Plan(); c.Plan != nil && c.Plan.Servers != nil {
+		c.Plan, c.serverless = c.Plan.For(inv.Caller.Principal)
+		c.Tool = Operation(c.Plan)
+	}
 	if c.Client == nil {
 		c.Client = nobody{}
 	}
@@ -144,8 +150,7 @@ func (c *Call) Begin(ctx context.Context) (context.Context, error) {
 func (c *Call) trace(ctx context.Context) {
 	c.Client.KeepAlive()
 	t := c.Tool.Definition()
-	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: t.Name, Revision: c.Caller.Protocol.Revision, API: t.API, Via: c.Via,
-		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
+	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Message: c.Message, Method: c.Method, Tool: t.Name, API: t.API, Via: c.Via, Header: c.Caller.Header}, c.Check)
 }
 
 // close ends the call with err, which is nil if it has an outcome, and writes its record.

@@ -119,9 +119,14 @@ func hide(text, url string) string {
 	return hideNames(strings.ReplaceAll(text, strings.TrimPrefix(url, "http://"), "$BASE"))
 }
 
-func hideNames(text string) string { return requestNames.ReplaceAllString(text, "${1}$$REQUEST") }
+func hideNames(text string) string {
+	return linkHandles.ReplaceAllString(requestNames.ReplaceAllString(text, "${1}$$REQUEST"), "${1}$$LINK")
+}
 
-var requestNames = regexp.MustCompile(`("drawbridge/request": ?")[A-Z2-7]{16}`)
+var (
+	requestNames = regexp.MustCompile(`("drawbridge/request": ?")[A-Z2-7]{16}`)
+	linkHandles  = regexp.MustCompile(`(drawbridge-link:)[A-Za-z0-9_-]+`)
+)
 
 // rawService answers every connection's first request with the bytes that are next, whatever they are, and the last ones again and again.
 type rawService struct {

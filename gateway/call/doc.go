@@ -1,4 +1,4 @@
-// Package call makes calls of tools. [Runner.Invoke] takes an [Invocation], which says what is called, for whom, and under which policy, and
+// Package call makes calls of tools. [Runner.Invoke] takes an [Invocation], which names what is called, for whom, and under which policy, and
 // returns an [Outcome]: it admits the call, validates its arguments, asks for the user's consent, answers from the cache or sends the
 // request, and reads the response. Both are values. A call knows neither the MCP request nor the HTTP request that it came in by, so that
 // a client, a resource, a prompt, a subscription, the console and the command line all make calls in the same way.

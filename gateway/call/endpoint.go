@@ -21,7 +21,7 @@ type Endpoint struct {
 	HideUnauthorized bool
 	// cancelOnDisconnect cancels safe calls of the legacy revisions whose client has closed the connection.
 	cancelOnDisconnect bool
-	Searches           bool // tools/list has search_tools in the place of all tools
+	Searches           bool // tools/list has search_tools instead of all tools
 	MaxCalls           int  // limit of calls in flight (limits.max_calls)
 	// Ceiling bounds the results that clients get.
 	Ceiling Ceiling
@@ -59,7 +59,7 @@ func newCeiling(l *config.Limits) Ceiling {
 // PlanOf returns the plan of an operation, or nil if it has none at the endpoint.
 func (e *Endpoint) PlanOf(op *openapi.Operation) *plan.Plan { return e.operations[op] }
 
-// Tool returns the tool of a name, or of a former name that no tool has now; nil if there is none or it is a resource only.
+// Tool returns the tool of a name, or of a former name that no tool has now, or nil; a resource only is no tool.
 func (e *Endpoint) Tool(name string) Tool {
 	if t := e.tool(name); t != nil && !t.Definition().Hidden {
 		return t
@@ -77,5 +77,5 @@ func (e *Endpoint) tool(name string) Tool {
 	return nil
 }
 
-// Plan returns the plan of an operation by the name of its tool, or by a former name that no tool has now; nil if there is none.
+// Plan returns the plan of an operation by the name of its tool, or by a former name that no tool has now, or nil.
 func (e *Endpoint) Plan(name string) *plan.Plan { return PlanOf(e.tool(name)) }

@@ -45,7 +45,7 @@ func (c *Call) transmit(req *http.Request) (*http.Response, error) {
 }
 
 // SendOnce sends a further request of the call, about its job, and returns the response and its Location header, unresolved. It does not
-// repeat the request, since whoever follows a job has a schedule. The error is a [*Failure], or that of the audit log.
+// repeat the request, since the code that follows a job has a schedule. The error is a [*Failure], or that of the audit log.
 func (c *Call) SendOnce(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
 	c.sentSecrets = nil // the token may have changed
 	if err := c.awaitAudit(ctx); err != nil {

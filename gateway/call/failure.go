@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -36,7 +38,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// failureIn returns the failure of the call itself that err is or wraps; nil if it is none.
+// failureIn returns the failure of the call itself that err is or wraps, or nil.
 func failureIn(err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {
@@ -57,7 +59,8 @@ func (c *Call) Failed(ctx context.Context, err error) error {
 	case IsFailure(err): // as it is: it may say more than a failure does
 		return err
 	}
-	if f := failureOf(err, c.Caller.Principal, c.Plan.ChangesNothing()); f != nil {
+	c.countRefusal(err)
+	if f := failureOf(err, c.Caller.Principal, c.Plan); f != nil {
 		return f
 	}
 	return c.Internal(ctx, err)
@@ -84,8 +87,9 @@ func (c *Call) Internal(ctx context.Context, cause error, attrs ...slog.Attr) er
 }
 
 // failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
-// It returns nil for an error that should not happen. safe means that the call can't have changed anything.
-func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
+// It returns nil for an error that should not happen.
+func failureOf(err error, caller *auth.Principal, p *plan.Plan) *Failure {
+	safe := p.ChangesNothing()
 	var bad *openapi.ArgumentError
 	var homeless *openapi.BaseError
 	switch {
@@ -99,19 +103,26 @@ func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
 	var token *credential.TokenError
 	var header *credential.HeaderError
 	var claim *credential.ClaimError
+	var server *credential.ServerError
 	switch {
 	case known && e.Kind == upstream.Canceled:
 	case errors.As(err, &token):
 		return &Failure{telemetry.Outcome("token_" + token.Failure.String()), err, tokenMessage(token, caller)}
 	case errors.As(err, &header):
 		return &Failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
+	case errors.As(err, &server):
+		return &Failure{telemetry.OutcomeCondition, err, server.ToolMessage()}
 	case errors.As(err, &claim) && caller == nil:
 		return &Failure{telemetry.OutcomeCondition, err, noCallerForClaim}
 	case errors.As(err, &claim):
 		return &Failure{telemetry.OutcomeCondition, err, claim.ToolMessage()}
 	}
 	if known {
-		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessageFor(safe)}
+		text := e.ToolMessageFor(safe)
+		if e.Kind == upstream.TooLarge {
+			text += " " + askForLess(p)
+		}
+		return &Failure{telemetry.Outcome(e.Kind.String()), err, text}
 	}
 	var broken *answer.Error
 	if errors.As(err, &broken) {
@@ -124,16 +135,43 @@ func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
 	return nil
 }
 
+// askForLess is the advice after a response that is too large.
+func askForLess(p *plan.Plan) string {
+	ways := p.Smaller().Ways()
+	switch {
+	case len(ways) == 0:
+		return "If other arguments don't make the answer smaller, tell the user that the operator of the gateway can raise the limit."
+	case p.ChangesNothing():
+		return "To get an answer, " + strings.Join(ways, ", or ") + "."
+	}
+	return "In other calls, " + strings.Join(ways, ", or ") + "."
+}
+
 // noCallerForClaim is the text for a call without a token whose request needs a claim of one.
 const noCallerForClaim = "The request of this tool has values from claims of the caller's token, and a call without a login, such as one from the command" +
 	" line, has no caller. Nothing was sent to the service."
 
 // tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
-// no caller in the sense of a token exchange.
+// no caller in the sense of a token exchange, and one with an API key no token.
 func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
+	if e.Failure == credential.NoCaller && e.Kind == credential.Account {
+		switch {
+		case caller == nil:
+			return "The service knows each user by an own account, and a call without a login, such as one from the command line, has no user." +
+				" Nothing was sent to the service."
+		case caller.Credential == auth.CredentialAPIKey:
+			return "The service knows each user by an own account, and this caller has an API key, which belongs to no user." +
+				" Nothing was sent to the service. Repeating the call does not help: the tool can only be used with a login."
+		}
+		return e.ToolMessage()
+	}
 	if e.Failure == credential.NoCaller && caller == nil {
-		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
+		return "The credential of the API is of type " + e.Kind.String() + ": the service gets a token for that of the caller, and a call" +
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
+	}
+	if e.Failure == credential.NoCaller && caller.Credential == auth.CredentialAPIKey {
+		return "The service gets a token for that of the caller, and this caller has an API key, which is neither exchanged nor passed on." +
+			" Nothing was sent to the service. Repeating the call does not help: the tool can only be used with a login."
 	}
 	return e.ToolMessage()
 }

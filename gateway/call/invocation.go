@@ -25,20 +25,20 @@ type Invocation struct {
 	// Name is the name of the tool as the caller wrote it. Via is the built-in tool through which it was called; "" if it was called by its
 	// own name.
 	Name, Via string
-	// Origin says what makes the call, and Method is the MCP method that it serves, such as tools/call.
+	// Origin is what makes the call, and Method is the MCP method that it serves, such as tools/call.
 	Origin Origin
 	Method string
-	// Parent identifies the call that this one is a step of; "" if it is none.
+	// Parent identifies the call that this one is a step of, or "".
 	Parent string
 
 	Caller Caller
 	// Client is that of the caller; nil if none waits for the call.
 	Client Client
-	// Trace is the caller's trace context of the message, which comes before that of [Caller].Header.
-	Trace Trace
+	// Message is the JSON-RPC message that makes the call; zero if none does.
+	Message telemetry.Message
 	// Request is the id in logs; nil for a call without a request, which gets its own.
 	Request *inbound.ID
-	// Check is the token check of the request, for the span of the call; nil if there is none.
+	// Check is the token check of the request, for the span of the call, or nil.
 	Check *telemetry.PendingCheck
 	// Memory is that of the request's large responses; nil if the call has its own.
 	Memory *admission.RequestMemory
@@ -46,7 +46,7 @@ type Invocation struct {
 	// MemoryChecked reports that the request was found to fit into memory before, so that this is not asked again.
 	MemoryChecked bool
 
-	// Arguments is a JSON object, or nil if there are none. Dropped are the JSON Pointers of those that were left out of it.
+	// Arguments is a JSON object, or nil. Dropped are the JSON Pointers of those that were left out of it.
 	Arguments json.RawMessage
 	Dropped   []string
 	// Fields are those of the response that the caller wants; nil if it wants all.
@@ -93,9 +93,6 @@ func (c *Caller) Charged() admission.Caller {
 	return admission.Caller{Principal: c.ID}
 }
 
-// Trace is a W3C trace context as it was sent; the zero value is none.
-type Trace struct{ Parent, State string }
-
 // Client is the way from a call to the client that waits for it. [*mcp.Reply] is one. Its methods are safe for concurrent use.
 type Client interface {
 	elicit.Client
@@ -106,6 +103,8 @@ type Client interface {
 	LogEnabled(level mcp.Level) bool
 	// Listens reports whether the client wants progress, or log messages of any level.
 	Listens() bool
+	// Called tells which tool the request of the client has called, and how that ended.
+	Called(mcp.Called)
 	// KeepAlive keeps a client that waits for long from giving up.
 	KeepAlive()
 	// OnDisconnect calls f in its own goroutine when the client has disconnected, unless stop comes first.
@@ -120,5 +119,6 @@ func (nobody) Progress(float64, float64, string) error { return nil }
 func (nobody) Log(mcp.Level, string, []byte) error     { return nil }
 func (nobody) LogEnabled(mcp.Level) bool               { return false }
 func (nobody) Listens() bool                           { return false }
+func (nobody) Called(mcp.Called)                       {}
 func (nobody) KeepAlive()                              {}
 func (nobody) OnDisconnect(func()) (stop func() bool)  { return func() bool { return true } }

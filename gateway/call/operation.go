@@ -50,6 +50,9 @@ func (o operation) Redaction() Redaction {
 
 // Run implements [Tool]: the arguments are prepared, the request is sent, and the response is read.
 func (o operation) Run(ctx context.Context, c *Call) (err error) {
+	if c.serverless != nil {
+		return c.Failed(ctx, c.serverless)
+	}
 	if c.Policy.Arguments == Given {
 		if err = c.prepare(ctx); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
@@ -58,8 +59,7 @@ type Usage struct {
 // Projected is how one part of a response was projected.
 type Projected struct {
 	*projection.Answer        // nil if there was nothing to project
-	Note               string // on a part of which no fields can be selected; "" if there is none
-	Size               int    // bytes of the whole part
+	Note               string // on a part of which no fields can be selected, or ""
 }
 
 // NotShown ends a sentence about a response whose projection can't be made.
@@ -206,6 +206,9 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	}
 	if c.span != nil {
 		telemetry.SetOutcome(c.span, c.Method, o)
+	}
+	if c.r.Operations != nil { // an allocation that nobody else needs
+		c.Client.Called(mcp.Called{Tool: c.Tool.Metrics().Label(), Failed: !o.Good(), Traced: c.span != nil})
 	}
 	tool, line := c.Tool.Definition(), telemetry.Sampled{Logged: true}
 	if level == slog.LevelWarn {

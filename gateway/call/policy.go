@@ -1,6 +1,6 @@
 package call
 
-// Origin says what makes a call.
+// Origin is what makes a call.
 type Origin uint8
 
 // The origins of calls.
@@ -29,7 +29,7 @@ type Policy struct {
 	Report    Report
 }
 
-// Admission says which limits a call is subject to.
+// Admission is the set of limits that a call is subject to.
 type Admission uint8
 
 const (
@@ -39,7 +39,7 @@ const (
 	Background
 )
 
-// Arguments says what was done with the arguments before.
+// Arguments is the processing that the arguments have had.
 type Arguments uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	Prepared
 )
 
-// CacheUse says whether cached responses will do.
+// CacheUse is the use of cached responses by a call.
 type CacheUse uint8
 
 const (
@@ -59,7 +59,7 @@ const (
 	Fresh
 )
 
-// Response says what becomes of the response.
+// Response is the handling of the response.
 type Response uint8
 
 const (
@@ -78,6 +78,6 @@ const (
 	Reported Report = iota
 	// Counted outcomes are only counted, because calls are made as fast as a user types.
 	Counted
-	// Unreported outcomes are counted by whoever makes the call.
+	// Unreported outcomes are counted by the caller.
 	Unreported
 )

@@ -16,7 +16,7 @@ import (
 
 // questions are those of a call to its user. A step that needs an answer returns an [*mcp.InputRequired], which ends the call for now: it
 // occupies nothing while the user takes time. The state in it is the call, which goes on from there with another invocation, at any replica.
-// What has ended is not repeated, and the call is one in rates, records and history. A nil value is that of a call that has not asked.
+// Steps that have ended are not repeated, and the call is one in rates, records and history. A nil value is that of a call that has not asked.
 type questions struct {
 	elicit.Dialogue
 	from    suspended       // how the call was when it asked last; zero if it has not
@@ -35,6 +35,7 @@ type suspended struct {
 	Asked    int             `json:"n"` // how often
 	Progress elicit.Progress `json:"p,omitzero"`
 	Tool     json.RawMessage `json:"t,omitempty"` // what the tool keeps
+	Server   string          `json:"v,omitempty"` // see [plan.Plan].Server
 }
 
 // goesOn reports whether the call has asked its user, and goes on.
@@ -82,6 +83,9 @@ func (c *Call) resume() error {
 	q := c.ask()
 	if err := json.Unmarshal(state, &q.from); err != nil {
 		return fmt.Errorf("state of the call: %w", err)
+	}
+	if c.Plan != nil && q.from.Server != c.Plan.Server {
+		return mcp.InvalidParams("the access token selects another server than that of the call that asked the user: call again")
 	}
 	q.Progress, q.kept, q.resumed = q.from.Progress, q.from.Tool, true
 	if a := c.record; a != nil {
@@ -167,6 +171,9 @@ func (c *Call) unanswered(err error) (*Failure, error) {
 func (c *Call) suspend(need *mcp.InputRequired) (*mcp.InputRequired, error) {
 	q := c.ask()
 	s := suspended{ID: c.ID(), Begun: q.from.Begun, Asked: q.from.Asked + 1, Progress: q.Progress, Tool: q.kept}
+	if c.Plan != nil {
+		s.Server = c.Plan.Server
+	}
 	if a := c.record; a != nil {
 		s.Begun, s.Worked, s.Admitted = a.time(), time.Since(a.start), a.reached[history.Admission]
 	}

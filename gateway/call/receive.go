@@ -16,6 +16,9 @@ import (
 // receive reads the response of the call into its outcome.
 func (c *Call) receive(ctx context.Context, resp *http.Response) error {
 	c.out.Response = resp
+	if resp.StatusCode >= 300 {
+		c.compareResponse(resp.StatusCode, nil)
+	}
 	if c.Policy.Response == Whole {
 		return c.receiveWhole(ctx, resp)
 	}
@@ -60,6 +63,7 @@ func (c *Call) receiveParts(ctx context.Context, resp *http.Response) error {
 		return err
 	}
 	parts := c.out.read.List
+	c.compareResponse(resp.StatusCode, parts)
 	for i := range parts {
 		c.Plan.Progress.Reduce(&parts[i])
 		c.redactPart(ctx, &parts[i])
@@ -88,7 +92,7 @@ func (c *Call) receiveJob(ctx context.Context, resp *http.Response) error {
 	return nil
 }
 
-// jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
+// jobHandle returns the handle of the job that a 2xx response has started, or nil.
 func (c *Call) jobHandle(resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.Plan.Requests, Arguments: c.Arguments, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
@@ -157,6 +161,7 @@ func (c *Call) gatherSuccess(ctx context.Context, resp *http.Response) ([]answer
 	if err != nil {
 		return nil, err
 	}
+	c.compareResponse(resp.StatusCode, parts)
 	for _, part := range parts {
 		if err := c.reportedFailure(ctx, resp, part); err != nil {
 			return nil, err

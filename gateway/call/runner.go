@@ -6,6 +6,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/telemetry"
 )
@@ -14,14 +15,16 @@ import (
 // endpoint that they came in by is in [Endpoint], and what they need of the tool in [plan.Plan]. It is safe for concurrent
 // use.
 type Runner struct {
-	Log       *slog.Logger
-	Metrics   *telemetry.Metrics
-	Tracer    *telemetry.Tracer    // nil if tracing is off
-	Audit     *audit.Log           // nil if there is no audit log
-	faults    telemetry.LogSampler // samples the log lines of failed calls
-	History   *history.Recorder    // the calls of the last hour
-	Cache     *cache.Cache         // response cache
-	Admission *admission.Calls
-	Responses *admission.ResponseBudget
-	Local     bool // serves the user that runs the program: no token is required
+	Log        *slog.Logger
+	Metrics    *telemetry.Metrics
+	Tracer     *telemetry.Tracer        // nil if tracing is off
+	Operations *telemetry.MCPOperations // learn what a request has called; nil if nobody asks
+	Audit      *audit.Log               // nil if there is no audit log
+	faults     telemetry.LogSampler     // samples the log lines of failed calls
+	History    *history.Recorder        // the calls of the last hour
+	Cache      *cache.Cache             // response cache
+	Admission  *admission.Calls
+	Responses  *admission.ResponseBudget
+	Drift      *driftcount.Recorder // how calls and answers differ from the documents
+	Local      bool                 // serves the user that runs the program: no token is required
 }

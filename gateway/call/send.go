@@ -26,7 +26,9 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	}
 	req := built.Request
 	c.addDropped(built.Dropped)
-	c.mistyped = built.Mistyped
+	if c.mistyped = built.Mistyped; c.mistyped != nil {
+		c.countDifferences(c.Plan.Requests.Tolerated(c.mistyped))
+	}
 	if key != "" {
 		c.Plan.Key.Attach(req.Header, key)
 	}

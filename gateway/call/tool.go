@@ -36,9 +36,9 @@ type Tool interface {
 
 // Redaction is how records are redacted. The zero value leaves only what looks like a secret out of them.
 type Redaction struct {
-	Arguments *plan.Arguments    // secrets that rules add to arguments; nil if there are none
-	Sensitive *redact.Sensitive  // fields that are hidden; nil if there are none
-	Secrets   *redact.Configured // of the API; nil if there are none
+	Arguments *plan.Arguments    // secrets that rules add to arguments, or nil
+	Sensitive *redact.Sensitive  // fields that are hidden, or nil
+	Secrets   *redact.Configured // of the API, or nil
 }
 
 // shownArguments returns arguments as records may have them.

@@ -97,6 +97,7 @@ func TestSpans(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{
 				"mcp.method.name": "tools/call", "gen_ai.tool.name": "ok", "mcp.protocol.version": "2026-07-28", "gen_ai.operation.name": "execute_tool",
 				"drawbridge.api": "shop", "drawbridge.outcome": "ok",
+				"jsonrpc.request.id": "1", "client.address": "127.0.0.1", "network.transport": "tcp", "network.protocol.name": "http", "network.protocol.version": "1.1",
 			}, attributes); diff != "" {
 				t.Errorf("attributes (-want +got):\n%s", diff)
 			}

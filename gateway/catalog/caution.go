@@ -3,6 +3,7 @@ package catalog
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonschema"
@@ -20,14 +21,18 @@ var absence = regexp.MustCompile(`(?i)\b(if|when|unless)\b.*\b(no|none|empty|omi
 // does besides, what is lost, and what it needs.
 var cautions = []*regexp.Regexp{
 	absence,
-	regexp.MustCompile(`(?i)\bmark(s|ed|ing)?\b.*\bas\b|\b(also|automatically|implicitly|as a side effect|side effects?)\b.*\b(mark|delet|remov|creat|updat|send|reset|cancel|clos|trigger|notif|revok|invalidat|overwrit|replac|stop|start|charg)`),
+	regexp.MustCompile(`(?i)\bmark(s|ed|ing)?\b[^,;]*\bas\b|\b(also|will (be )?automatically|automatically be|implicitly|side effects?)\b.*\b(mark|delet|remov|creat|updat|send|reset|cancel|clos|trigger|notif|revok|invalidat|overwrit|replac|stop|start|charg)`),
 	regexp.MustCompile(`(?i)\b(cannot|can't|can not|can never) be (undone|reversed|recovered|restored)|\birreversibl[ey]|\bpermanently\b|\boverwrit|\breplaces (the|all|any|every)\b|\bwill be lost\b`),
-	regexp.MustCompile(`(?i)\b(if|when|unless)\b.*\b(omitted|absent|left out|not (set|given|provided|specified|supplied|present|passed)|is empty|are empty|no \w+ (is|are) )`),
+	regexp.MustCompile(`(?i)\b(if|when|unless)\b[^,;]*\b(omitted|absent|left out|not (set|given|provided|specified|supplied|present|passed)|is empty|are empty|no \w+ (is|are) )`),
 	regexp.MustCompile(`(?i)\bmust (first|have been|be in|not)\b|\bonly (works|available|possible|allowed) (if|when|for|on|in)\b`),
 }
 
-// beside finds sentences that say nothing of the effect of a call: examples, and permissions, which an error tells.
-var beside = regexp.MustCompile(`(?i)\bcan also\b|^(returns|examples?|for example|for instance|e\.g)\b|\b(permissions?|owner|admins?|administrators?|tokens?|scopes?|authenticat\w+|test mode)\b`)
+// losses is the one of cautions that is about calls that change something.
+const losses = 2
+
+// beside finds sentences that say nothing of the effect of a call: examples, other ways, statuses, and permissions, which an error tells.
+var beside = regexp.MustCompile(`(?i)^(see|to) |\b(can|could|may|might|must) also\b|\balso (be|been|requires?|supports?|possible|accessible|available)\b|` +
+	`\ballows? (the|to|users?)\b|\b[345]\d\d\b|\bafter \w+ days\b|\bidentity provider\b|\bis useful\b|\|.*\||(…|\.\.\.|:)$|^(returns|examples?|for example|for instance|e\.g)\b|\b(permissions?|owner|admins?|administrators?|tokens?|scopes?|authenticat\w+|test mode)\b`)
 
 // Caution returns a sentence of the document that a caller must know and the first sentence of the description hides: a side effect, or the
 // effect of a call without an optional argument. It is "" if there is none. It is looked for at the first call, and kept.
@@ -46,10 +51,14 @@ func (t *Tool) findCaution() string {
 		raw = raw[:maxCautionRead]
 	}
 	all := sentences(raw)
+	first := t.FirstSentence()
 	all = all[min(len(all), 1):]
-	for _, caution := range cautions {
+	for i, caution := range cautions {
+		if i == losses && t.Annotations.ReadOnly {
+			continue
+		}
 		for _, s := range all {
-			if caution.MatchString(s) && !beside.MatchString(s) {
+			if caution.MatchString(s) && !beside.MatchString(s) && !repeats(s, first) {
 				return s
 			}
 		}
@@ -69,6 +78,37 @@ func (t *Tool) findCaution() string {
 		}
 	}
 	return ""
+}
+
+const (
+	// stem is the number of bytes by which words are compared, so that "deletes" is "delete". Shorter ones say little.
+	stem = 4
+	// repeated is the percentage of the words of a sentence that repeat another.
+	repeated = 75
+)
+
+// repeats reports whether a sentence says little that another does not.
+func repeats(s, other string) bool {
+	known := map[string]bool{}
+	for _, word := range stems(other) {
+		known[word] = true
+	}
+	words, again := stems(s), 0
+	for _, word := range words {
+		if known[word] {
+			again++
+		}
+	}
+	return again*100 >= len(words)*repeated
+}
+
+func stems(s string) (all []string) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) >= stem {
+			all = append(all, word[:stem])
+		}
+	}
+	return all
 }
 
 // FirstSentence returns the first sentence of the description, without its full stop.

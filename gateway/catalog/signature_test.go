@@ -33,7 +33,7 @@ func TestSignatures(t *testing.T) {
 	every := func(*openapi.Operation) (Choice, bool) { return Choice{}, true }
 	var got strings.Builder
 	for _, tool := range Build([]API{{Name: "shop", Operations: api.Operations, Choose: every}}, Options{APIs: 1, MaxName: 64}).All() {
-		got.WriteString(tool.Signature("") + "\n")
+		got.WriteString(tool.Signature() + "\n")
 	}
 	if *update {
 		a.Files[1].Data = []byte(got.String())

@@ -156,6 +156,15 @@ func (t *Tool) Definition(f Features) []byte {
 	return t.appendDefinition(make([]byte, 0, t.size(f)), f)
 }
 
+// DefinitionWith returns a definition with other schemas, such as excerpts of its own; output may be nil.
+func (t *Tool) DefinitionWith(input, output []byte) []byte {
+	dst := append(append(slices.Clone(t.head), t.middle...), input...)
+	if output != nil {
+		dst = append(append(dst, outputKey...), output...)
+	}
+	return append(dst, '}')
+}
+
 // Tokens returns how many tokens the tool uses in a model's context: those of its definition with
 // all features, in the configured profile of its API. They are counted at the first call, which
 // takes 50 µs for a definition of the usual size.

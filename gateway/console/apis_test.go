@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/discovery"
+	"drawbridge/openapi/drift"
 )
 
 // large is a gateway with an API of 1,200 operations, of which every tenth is skipped, found by discovery.
@@ -31,6 +32,23 @@ func large() fixed {
 		f.report.Operations = append(f.report.Operations, o)
 	}
 	return f
+}
+
+// TestDrift shows how calls and answers of an API differ from its document; without a difference there is no section.
+func TestDrift(t *testing.T) {
+	f := large()
+	if page := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), operateToken).get("/console/apis/orders").Body.String(); strings.Contains(page, "Drift") {
+		t.Error("a page without drift has a section about it")
+	}
+	f.report.API.Drift = &admin.Drift{Total: 1213, Places: 1, Uncounted: 1, Differences: []admin.Difference{{
+		Method: "POST", Path: "/notes", Difference: drift.Difference{Kind: drift.ArgumentType, Pointer: "/owner/id", Declared: "string", Got: "object"}, Count: 1212,
+	}}}
+	page := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), operateToken).get("/console/apis/orders").Body.String()
+	for _, want := range []string{`<h2 id="drift">Drift</h2>`, "1,213 differences", "1 of them at places that are not kept", "POST /notes", "owner/id: declared string, refused as object", "1,212"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
 }
 
 func TestAPIs(t *testing.T) {

@@ -14,6 +14,7 @@ type connectData struct {
 	Chosen    connectEndpoint
 	Clients   []connectClient
 	Login     bool // clients need a token
+	Keys      bool // clients may have a key
 	Unknown   bool // neither public_url nor a loopback address tells the URL
 	Loopback  bool // only clients on this machine reach the URL
 }
@@ -61,7 +62,7 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 
 // newConnectData returns what connects clients to the endpoint of a configuration with that name, "" for the main one.
 func newConnectData(c *config.Config, chosen string) (connectData, bool) {
-	data := connectData{Login: c.Auth != nil && len(c.Auth.Issuers) > 0, Unknown: c.Resource() == ""}
+	data := connectData{Login: c.Auth.HasIssuers(), Keys: c.Auth.HasKeys(), Unknown: c.Resource() == ""}
 	base := c.Resource()
 	if data.Unknown {
 		base = unknownURL

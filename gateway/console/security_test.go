@@ -20,6 +20,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/drift"
 )
 
 // payloads are texts that a document or service may have, which try to leave the place where a page shows them.
@@ -87,7 +88,9 @@ func hostile(text string) fixed {
 			Config: admin.Config{Error: text, Opens: []string{text}, Prompts: []string{text}, Clashes: []string{text}, Selectors: []string{text}, PassedOver: []string{text}},
 		},
 		report: admin.Report{
-			API:        admin.API{Name: text, Title: text, Version: text, State: admin.Ready, LoadedAt: &now},
+			API: admin.API{Name: text, Title: text, Version: text, State: admin.Ready, LoadedAt: &now, Drift: &admin.Drift{Since: now, Total: 1, Places: 1, Differences: []admin.Difference{{
+				Method: text, Path: text, Difference: drift.Difference{Kind: drift.ArgumentType, Pointer: "/" + text, Declared: text, Got: text}, Count: 1, Last: now,
+			}}}},
 			Problems:   []admin.Problem{{Message: text, Place: admin.Place{File: text, Line: 3, Pointer: text}}},
 			Operations: []admin.Operation{{Method: text, Path: text, ID: text, Tool: text, Fate: admin.Skipped, Uncallable: text, Problems: []int{0}}},
 		},

@@ -73,7 +73,12 @@ func sometimeAgo(now time.Time, t *time.Time, otherwise string) string {
 
 // accepted says that a token is accepted.
 func accepted(e *auth.Explanation) string {
-	if e.Bound {
+	switch {
+	case e.APIKey && len(e.Addresses) > 0:
+		return "The key is accepted, from its addresses."
+	case e.APIKey:
+		return "The key is accepted."
+	case e.Bound:
 		return "The token is accepted, if the request proves possession of its key (DPoP)."
 	}
 	return "The token is accepted."
@@ -81,14 +86,30 @@ func accepted(e *auth.Explanation) string {
 
 // refusal says why a token is refused.
 func refusal(e *auth.Explanation) string {
-	if e.Advice != "" {
-		return "The token is refused: " + e.Reason + "; " + e.Advice + "."
+	what := "The token is refused: "
+	if e.APIKey {
+		what = "The key is refused: "
 	}
-	return "The token is refused: " + e.Reason + "."
+	if e.Advice != "" {
+		return what + e.Reason + "; " + e.Advice + "."
+	}
+	return what + e.Reason + "."
+}
+
+// addresses returns the networks from which a key is accepted.
+func addresses(e *auth.Explanation) string {
+	var all []string
+	for _, n := range e.Addresses {
+		all = append(all, n.String())
+	}
+	return strings.Join(all, ", ")
 }
 
 // kindOf says of which kind a token is.
 func kindOf(e *auth.Explanation) string {
+	if e.APIKey {
+		return "API key"
+	}
 	if e.Opaque {
 		return "opaque"
 	}
@@ -173,3 +194,12 @@ func cutText(text string, cut bool) string {
 
 // tokenExample is the configuration that lets operators sign in.
 const tokenExample = "admin:\n  token: ${ADMIN_TOKEN} # at least 16 characters"
+
+// driftText summarizes the drift of an API.
+func driftText(now time.Time, d *admin.Drift) string {
+	text := number(int(d.Total)) + " differences from the document, counted by this process since " + ago(now, d.Since)
+	if d.Uncounted > 0 {
+		text += "; " + number(int(d.Uncounted)) + " of them at places that are not kept"
+	}
+	return text + "."
+}

@@ -161,7 +161,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request) {
 	revisions := mcp.Revisions()
 	q := r.URL.Query()
 	d := toolData{
-		Tool: t, Fate: set.Fate(t), Access: set.Access(t), Tokens: t.Tokens(), Signature: t.Signature(""), Revisions: revisions,
+		Tool: t, Fate: set.Fate(t), Access: set.Access(t), Tokens: t.Tokens(), Signature: t.Signature(), Revisions: revisions,
 		Revision: revisions[0], Portable: q.Get("profile") == "portable",
 	}
 	if slices.Contains(revisions, q.Get("revision")) {

@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // Invocation returns the invocation of a tool for the caller of an MCP request, with the arguments of the request. reply is nil if no
@@ -19,7 +20,7 @@ func Invocation(ctx context.Context, e *call.Endpoint, t call.Tool, req *mcp.Req
 			ID: req.Principal, Address: v.Address, Header: req.HTTP.Header,
 			Protocol: call.Protocol{Family: req.Family, Revision: req.Revision, Capabilities: req.Client},
 		},
-		Trace:   call.Trace{Parent: req.Meta.TraceParent, State: req.Meta.TraceState},
+		Message: telemetry.MessageOf(req, v.Client),
 		Request: &v.Identifier, Check: &v.Check, Memory: v.CallMemory(), MemoryChecked: v.MemoryChecked,
 	}
 	if e.Guard != nil {

@@ -5,10 +5,7 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/plan"
-	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
-	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/answer"
 )
 
@@ -60,63 +57,6 @@ func (w *result) linkURI() (uri, lasts string) {
 		return "", ""
 	}
 	return uri, " within " + config.Duration(ttl).String()
-}
-
-// waysAfterProjection returns the ways to what a projection has left out of a response of size bytes, in words.
-func (w *result) waysAfterProjection(a *projection.Answer, size int) (ways []string) {
-	if p := w.plan.Projection; len(a.Cuts) > 0 && p != nil {
-		ways = append(ways, w.wayBySelection()...)
-		if p.Smaller != "" {
-			ways = append(ways, p.Smaller)
-		}
-	}
-	l := w.plan.Links
-	if uri := w.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
-		ways = append(ways, "read the resource "+uri)
-	}
-	return ways
-}
-
-// wayBySelection returns the way to a smaller response by a list of its fields, in words, if the call can have one and has none.
-func (w *result) wayBySelection() []string {
-	name := ""
-	switch p := w.plan.Projection; {
-	case w.inv.Fields != nil:
-	case w.inv.Via != "":
-		name = "select"
-	case p != nil && p.Argument:
-		name = plan.SelectArgument
-	}
-	if name == "" {
-		return nil
-	}
-	return []string{"name the fields or elements that you need in " + name + ", such as items[0:20].id"}
-}
-
-// waysWithoutProjection returns the ways to a response that can't be projected, in words: a smaller one, or all of it as a resource.
-func (w *result) waysWithoutProjection() (ways []string) {
-	if smaller := w.plan.Projection.Smaller; smaller != "" {
-		ways = append(ways, smaller)
-	}
-	if uri := w.wholeURI(true); uri != "" {
-		ways = append(ways, "read the resource "+uri)
-	}
-	return ways
-}
-
-// waysAfterTruncation returns the ways to the rest of a truncated response, in words. A URI of more than most tokens is left out.
-func (w *result) waysAfterTruncation(parts []answer.Part, most int) (ways []string) {
-	ways = w.wayBySelection()
-	if smaller := w.plan.Smaller(); smaller != "" {
-		ways = append(ways, smaller)
-	}
-	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
-		return ways // a stream that was cut off does not end at the same place again
-	}
-	if uri, lasts := w.rereadURI(); uri != "" && tokenizer.Count([]byte(uri)) <= most {
-		ways = append(ways, "read the resource "+uri+lasts)
-	}
-	return ways
 }
 
 // wholeURI returns a URI at which the client can read the whole answer, or "". A sealed link is long: it is made

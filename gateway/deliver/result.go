@@ -2,12 +2,14 @@ package deliver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -206,6 +208,9 @@ func (w *result) noteResponse() {
 
 // noteProjections adds notes on what the projection has left out.
 func (w *result) noteProjections() {
+	var cuts []projection.Cut
+	var sliced []projection.Sliced
+	selected := false
 	for i := range w.Projected {
 		p := &w.Projected[i]
 		switch {
@@ -218,9 +223,16 @@ func (w *result) noteProjections() {
 				w.addNote("For the answer, read the resource " + uri + ".")
 			}
 		default:
-			w.addNote(p.Answer.Note(w.waysAfterProjection(p.Answer, p.Size)))
+			part := *p.Answer
+			part.Cuts = slices.Clone(part.Cuts)
+			for n, c := range part.Cuts {
+				part.Cuts[n] = inPart(c, i, len(w.Projected))
+			}
+			w.addNote(part.Note())
+			cuts, sliced, selected = append(cuts, part.Cuts...), append(sliced, part.Sliced...), selected || part.Selected
 		}
 	}
+	w.addNote(w.restOf(selected, cuts, sliced))
 }
 
 // notProjected returns the text for the model after a safe call whose response could not be projected.
@@ -276,7 +288,7 @@ func structured(inv *call.Invocation) bool {
 func (w *result) readHeaders() {
 	p := w.plan
 	w.headers = p.ResponseHeaders.Read(render.Exchange{
-		Response: w.Response, Declared: p.Operation.Answers.Headers(w.Response.StatusCode), Target: w.Target(), Redactor: w.Redactor(), Sensitive: p.Sensitive,
+		Response: w.Response, Bodiless: len(w.Shown) == 0, Declared: p.Operation.Answers.Headers(w.Response.StatusCode), Target: w.Target(), Redactor: w.Redactor(), Sensitive: p.Sensitive,
 		Location: w.Location(),
 	})
 }

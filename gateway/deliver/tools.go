@@ -121,8 +121,14 @@ func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *
 	if inv.Arguments, inv.Fields, wrong = p.Projection.TakeFields(inv.Arguments); wrong != nil {
 		wrong = wrongFields(plan.SelectArgument, wrong)
 	}
-	if via != nil && via.Select != nil && wrong == nil {
-		fields, err := plan.ParseFields(via.Select)
+	var selected json.RawMessage
+	if via != nil {
+		if selected = via.Select; selected == nil {
+			inv.Arguments, selected = p.TakeMisplacedSelect(inv.Arguments)
+		}
+	}
+	if selected != nil && wrong == nil {
+		fields, err := plan.ParseFields(selected)
 		switch {
 		case err != nil:
 			wrong = wrongFields("select", err)

@@ -95,17 +95,17 @@ func (f *fitter) measure() (total int) {
 	return total
 }
 
-// fit returns the beginnings of the measured parts, and the note on what is left out. The note lists the ways to the rest, and for an
-// unsafe call warns against repeating it. tokens are those of both.
-func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string, tokens int) {
+// fit returns the beginnings of the measured parts, and the note on what is left out. The note lists the ways to the rest, which
+// depend on the cuts, and for an unsafe call warns against repeating it. tokens are those of both.
+func (f *fitter) fit(safe bool, ways func([]projection.Cut) []string) (shown []answer.Part, note string, tokens int) {
 	// The note names at most as many places as for one cut part.
-	reserve := tokenizer.Count([]byte(truncationNote(f.most, nil, 0, safe, ways))) + 2*blockTokens
+	reserve := tokenizer.Count([]byte(truncationNote(f.most, nil, 0, safe, ways(nil)))) + 2*blockTokens
 	texts := f.tokens()
 	for range maxFitted {
 		var cuts []projection.Cut
 		var left int
 		shown, cuts, left = f.share(f.most - texts - reserve)
-		note = truncationNote(f.most, cuts, left, safe, ways)
+		note = truncationNote(f.most, cuts, left, safe, ways(cuts))
 		total := f.shown + texts + tokenizer.Count([]byte(note))
 		if total <= f.most {
 			return shown, note, total

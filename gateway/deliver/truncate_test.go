@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/answer"
 )
@@ -44,7 +45,7 @@ func TestFitterCounts(t *testing.T) {
 		if f.measure() <= benchedLimit {
 			t.Fatalf("%s: is within the ceiling", name)
 		}
-		shown, note, tokens := f.fit(true, nil)
+		shown, note, tokens := f.fit(true, noWays)
 		n := tokenizer.Count(shown[0].Data) + tokenizer.Count([]byte(note))
 		if n > benchedLimit || n < benchedLimit*9/10 {
 			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedLimit)
@@ -71,6 +72,9 @@ func BenchmarkTruncate(b *testing.B) {
 func fitToLimit(part answer.Part) {
 	f := newFitter(beside{}, []answer.Part{part}, benchedLimit)
 	if f.measure() > benchedLimit {
-		f.fit(true, nil)
+		f.fit(true, noWays)
 	}
 }
+
+// noWays is for results of which nothing leads to the rest.
+func noWays([]projection.Cut) []string { return nil }

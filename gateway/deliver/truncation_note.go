@@ -14,24 +14,13 @@ import (
 func truncationNote(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
-	if said := (&projection.Answer{Cuts: cuts}).Note(nil); said != "" {
+	if said := (&projection.Answer{Cuts: cuts}).Note(); said != "" {
 		b.WriteString(" " + said)
 	}
 	if left > 0 {
 		fmt.Fprintf(&b, " The last %d parts are left out.", left)
 	}
-	if !safe {
-		b.WriteString(" The call succeeded: do not repeat it for the rest.")
-		if len(ways) > 0 {
-			b.WriteString(" In other calls, " + strings.Join(ways, ", or ") + ".")
-		}
-		return b.String()
-	}
-	if len(ways) == 0 {
-		ways = []string{"ask for less by other arguments"}
-	}
-	b.WriteString(" For the rest, " + strings.Join(ways, ", or ") + ".")
-	return b.String()
+	return b.String() + " " + rest(safe, ways)
 }
 
 // beginning returns the beginning of a text within a number of tokens.

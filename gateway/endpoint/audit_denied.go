@@ -38,7 +38,7 @@ func (d *Denials) Record(ctx context.Context, r *http.Request, o telemetry.Outco
 		line.Request, line.Endpoint = v.ID(), v.EndpointName
 	}
 	if p := auth.FromContext(ctx); p != nil {
-		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+		line.Credential, line.Issuer, line.Subject, line.Client, line.Scopes = string(p.Credential), p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
 	d.Audit.Refuse(&line)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +61,7 @@ type HandlersOptions struct {
 	SpentNonces       mcp.SpentNonces // used consents
 	// Relay returns the function that sends messages to the handlers of an endpoint on other replicas, or nil.
 	Relay    func(endpoint string) mcp.RelayFunc
-	Observe  func(*http.Request, mcp.Event)
+	Observe  func(*mcp.Request, mcp.Event, *mcp.Called)
 	Panicked func(what string, v any)
 	Log      *slog.Logger
 	// Await returns the endpoint that a request over stdio names as soon as it is available; nil if stdio is not served. The

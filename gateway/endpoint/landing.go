@@ -8,8 +8,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strings"
-
-	"drawbridge/config"
 )
 
 //go:embed landing.css
@@ -40,7 +38,7 @@ func (s *Server) serveLanding(w http.ResponseWriter, r *http.Request) {
 func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
 	c := s.Current().Screening.config
 	var page bytes.Buffer
-	if err := landingPage(s.endpointURL(r), requiresToken(c)).Render(context.WithoutCancel(r.Context()), &page); err != nil {
+	if err := landingPage(s.endpointURL(r), c.Auth).Render(context.WithoutCancel(r.Context()), &page); err != nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -65,9 +63,6 @@ func (s *Server) endpointURL(r *http.Request) string {
 	}
 	return scheme + "://" + r.Host + "/mcp"
 }
-
-// requiresToken reports whether clients need a token, which the metadata says to everybody as well.
-func requiresToken(c *config.Config) bool { return c.Auth != nil && len(c.Auth.Issuers) > 0 }
 
 // acceptsHTML reports whether an Accept header names text/html, as those of browsers do. MCP clients and "*/*" don't.
 func acceptsHTML(accept []string) bool {

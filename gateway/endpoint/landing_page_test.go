@@ -4,13 +4,15 @@ import (
 	"html"
 	"strings"
 	"testing"
+
+	"drawbridge/config"
 )
 
 // TestHostileLanding: a URL, which may have the Host of a request, becomes no markup.
 func TestHostileLanding(t *testing.T) {
 	for _, url := range []string{`http://a"><script>alert(1)</script>/mcp`, `http://</pre><img src=x onerror=alert(1)>/mcp`, `javascript:alert(1)`, `http://a'onload='x/mcp`, `</style>`} {
 		var b strings.Builder
-		if err := landingPage(url, true).Render(t.Context(), &b); err != nil {
+		if err := landingPage(url, &config.Auth{Issuers: []config.Issuer{{}}}).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()

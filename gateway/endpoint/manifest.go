@@ -177,11 +177,12 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		Tools: []manifestTool{},
 	}
 	if e.Guard != nil {
-		w := &recorder{header: http.Header{}}
-		e.Guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
-		doc.Authorization = ManifestAuthorization{
-			Required: true, ProtectedResource: w.body.Bytes(),
-			MetadataURL: schemeAndHost(resource) + e.Guard.MetadataPaths()[0],
+		doc.Authorization.Required = true
+		if e.Guard.HasMetadata() {
+			w := &recorder{header: http.Header{}}
+			e.Guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
+			doc.Authorization.ProtectedResource = w.body.Bytes()
+			doc.Authorization.MetadataURL = schemeAndHost(resource) + e.Guard.MetadataPaths()[0]
 		}
 	}
 	for _, t := range e.catalog.All() {
@@ -238,7 +239,7 @@ func serveManifest(current func() *Table) http.HandlerFunc {
 			http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
 		default:
 			var h http.Handler = set.Manifest
-			if guard := set.Main.under(set.Screening.urls.of(r)).Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+			if guard := set.Main.under(set.Screening.urls.of(r)).Guard; guard != nil && guard.Presents(r) {
 				h = guard.Protect(h)
 			}
 			h.ServeHTTP(w, r)
@@ -257,7 +258,7 @@ func (m *manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if caller == nil {
 		h.Set("Cache-Control", "public, no-cache")
 	}
-	h.Add("Vary", "Authorization")
+	h.Add("Vary", "Authorization, "+auth.APIKeyHeader)
 	h.Set("ETag", s.etag)
 	if matches(r.Header["If-None-Match"], s.etag) {
 		w.WriteHeader(http.StatusNotModified)

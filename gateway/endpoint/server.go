@@ -52,6 +52,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	v.EndpointName, v.Header = v.Endpoint.Name, r.Header
 	a, limited, untrusted := s.Clients.Classify(r)
+	v.Client = a
 	if limited {
 		v.Address = clientip.KeyOf(a)
 	}

@@ -40,10 +40,10 @@ type MetadataGuards struct {
 }
 
 // NewMetadataGuards lists each path twice if a public URL has a path, since a proxy may have stripped it. guard is that of
-// the main endpoint; nil if no token is required.
+// the main endpoint; nil if no token is required. Without issuers there is no metadata.
 func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
 	all := &MetadataGuards{urls: newPublicURLs(c)}
-	if guard == nil {
+	if guard == nil || !guard.HasMetadata() {
 		return all
 	}
 	for n := range all.urls.paths {

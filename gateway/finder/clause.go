@@ -24,7 +24,7 @@ func (c *clause) read(word string, verb bool) {
 	case openers[word], verb && c.last == "to", c.last == "in" && word == "order", c.last == "for" && word == "which":
 		c.purpose = true
 	}
-	if !verb && !fillers[word] && !languages[0].stop[word] {
+	if !verb && !fillers[word] && !contracted[word] && !languages[0].stop[word] {
 		c.objects++
 	}
 	c.last = word

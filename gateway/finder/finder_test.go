@@ -76,7 +76,14 @@ func TestSearch(t *testing.T) {
 
 // TestKinds checks the first hits of queries, their twins, and whether the match is weak.
 func TestKinds(t *testing.T) {
-	tools, queries := toolsOf(t, "kinds.txtar")
+	for _, name := range []string{"kinds.txtar", "everyday.txtar"} {
+		t.Run(name, func(t *testing.T) { testKinds(t, name) })
+	}
+}
+
+func testKinds(t *testing.T, name string) {
+	t.Helper()
+	tools, queries := toolsOf(t, name)
 	x := New(tools, nil)
 	for line := range strings.Lines(queries) {
 		text, want, _ := strings.Cut(strings.TrimSpace(line), " => ")

@@ -1,10 +1,12 @@
 package finder
 
+import "slices"
+
 const (
 	// judged is the number of the best hits of which one must fit well.
 	judged = 5
 	// enough is the share of a query's words that a tool must have to fit well.
-	enough = 0.6
+	enough = 0.65
 	// maxWanted is the number of words, by their weights, of which a share is wanted: a tool has few words of a long query.
 	maxWanted = 2
 	// complete is the number of words from which a tool fits well that has all of them, no matter where: it is no accident
@@ -12,11 +14,16 @@ const (
 	complete = 3
 	// verbShare is what a verb counts: every API has tools that create, list and delete.
 	verbShare = 0.15
+	// purposeShare is what a word of a clause of purpose counts.
+	purposeShare = 0.5
 	// Shares that a word counts which occurs in the description of a tool, or only in its arguments and answer, where
 	// words of all kinds occur by accident. One in its name, summary, path or tags counts whole.
 	descriptionShare, detailShare = 0.5, 0.25
-	// otherShare is the share of a synonym, or of a word whose spelling was corrected.
-	otherShare = 0.8
+	// synonymShare is the share of a synonym, looseShare that of one of everyday speech and of a guess.
+	synonymShare, looseShare = 0.8, 0.45
+	// contextShare is the share of a word that is in the heading of another tool of the API: "swarm" in "list all nodes in
+	// the swarm".
+	contextShare = 0.4
 )
 
 // heading are the fields that say in few words what a tool does.
@@ -26,27 +33,34 @@ const heading = times(3<<(2*fieldName) | 3<<(2*fieldSummary) | 3<<(2*fieldPath) 
 // since they are high for any tool with a rare word. Rarity doesn't count here: "movie" is frequent in an API of movies,
 // and its absence elsewhere is what tells that a query about movies is not answered. Names of single things, such as Ann,
 // are in no document.
-func (x *Index) fits(hits []Hit, p *parsed) bool {
+func (x *Index) fits(hits []Hit, p *parsed, s *scratch) bool {
 	if len(hits) > 0 && hits[0].Exact {
 		return true
 	}
-	wanted := 0.0
-	for i := range p.words {
-		wanted += p.words[i].importance()
-	}
-	wanted = enough * min(wanted, maxWanted)
 	for _, hit := range hits[:min(judged, len(hits))] {
-		has, all := 0.0, len(p.words) >= complete
-		for i := range p.words {
-			share := x.shareOf(i, p, int32(hit.Tool))
-			has += p.words[i].importance() * share
-			all = all && (share > 0 || p.words[i].importance() == 0)
+		shares := x.shares(p, int32(hit.Tool), s)
+		complete := len(p.words) >= complete
+		for i := range shares {
+			complete = complete && (shares[i] > 0 || p.words[i].importance() == 0)
+			if s.has[x.apiOf[hit.Tool]]>>i&1 != 0 {
+				shares[i] = max(shares[i], contextShare)
+			}
 		}
-		if has > 0 && (has >= wanted || all) {
+		if has, all := p.covered(shares); has > 0 && (has >= enough*min(all, maxWanted) || complete) {
 			return true
 		}
 	}
 	return false
+}
+
+// covered returns how much the words of a query count that a tool has to these shares, and how much all of them.
+func (p *parsed) covered(shares []float64) (has, all float64) {
+	for i := range p.words {
+		importance := p.words[i].importance()
+		has += importance * shares[i]
+		all += importance
+	}
+	return has, all
 }
 
 // importance returns what a word counts.
@@ -56,23 +70,27 @@ func (w *queryWord) importance() float64 {
 		return verbShare * w.weight
 	case w.name && !w.known:
 		return 0
+	case w.purpose:
+		return purposeShare * w.weight
 	}
 	return w.weight
 }
 
-// shareOf returns the degree to which a tool has a word of a query.
-func (x *Index) shareOf(word int, p *parsed, tool int32) (share float64) {
+// shares returns, for each word of a query, the degree to which a tool has it. They are valid until the next call.
+func (x *Index) shares(p *parsed, tool int32, s *scratch) []float64 {
+	s.shares = slices.Grow(s.shares[:0], len(p.words))[:len(p.words)]
+	clear(s.shares)
 	for _, t := range p.terms {
-		if t.word != word {
-			continue
-		}
 		in := x.timesIn(t.id, tool)
 		if in == 0 {
 			continue
 		}
 		of := 1.0
-		if !t.inQuery {
-			of = otherShare
+		switch {
+		case t.loose:
+			of = looseShare
+		case !t.inQuery:
+			of = synonymShare
 		}
 		switch {
 		case in&heading != 0:
@@ -81,7 +99,7 @@ func (x *Index) shareOf(word int, p *parsed, tool int32) (share float64) {
 		default:
 			of *= detailShare
 		}
-		share = max(share, of)
+		s.shares[t.word] = max(s.shares[t.word], of)
 	}
-	return share
+	return s.shares
 }

@@ -17,6 +17,7 @@ type Index struct {
 	languages []*language      // of the texts; the first is English
 	names     names            // of the tools
 	apis      []string         // the names of the APIs, joined to one word each
+	apiOf     []int32          // of each tool, in apis
 	lengths   [][fields]int32  // of the fields of each tool, in words
 	scratch   sync.Pool        // of *scratch
 }
@@ -24,7 +25,6 @@ type Index struct {
 // entry is a tool in the index.
 type entry struct {
 	name, api string
-	apiIndex  int32 // in apis
 	language  *language
 	identity
 	tags   []string
@@ -199,7 +199,7 @@ func (b *builder) add(t *Tool) {
 		b.sums[f] += float64(length[f])
 	}
 	slices.Sort(b.pairs)
-	e.apiIndex = b.api(t.API)
+	b.x.apiOf = append(b.x.apiOf, b.api(t.API))
 	e.identity = identityOf(t)
 	b.x.names.add(t.Name, n)
 	b.x.names.add(t.ID, n)
@@ -248,6 +248,6 @@ func (b *builder) finish() *Index {
 		x.postings[term] = postings
 		x.idf[term] = inverseFrequency(float64(len(list)), n)
 	}
-	x.scratch.New = func() any { return newScratch(len(x.tools), len(x.stemmed)) }
+	x.scratch.New = func() any { return newScratch(x) }
 	return x
 }

@@ -59,6 +59,9 @@ var (
 // lookupStems are the stems in the names of tools that find an item by its name.
 var lookupStems = []string{languages[0].reduce("search"), languages[0].reduce("find")}
 
+// personStems are the stems in the names of tools about people.
+var personStems = []string{languages[0].reduce("person")}
+
 func stemSet(list string) map[string]bool {
 	set := map[string]bool{}
 	for word := range wordSet(list) {

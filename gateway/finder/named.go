@@ -107,9 +107,9 @@ func (x *Index) readAPI(p *parsed, previous, word string) {
 	}
 }
 
-// apiFactor returns the boost of a tool whose API the query names.
-func (p *parsed) apiFactor(t *entry) float64 {
-	if slices.Contains(p.named, t.apiIndex) {
+// apiFactor returns the boost of the tools of an API that the query names.
+func (p *parsed) apiFactor(api int32) float64 {
+	if slices.Contains(p.named, api) {
 		return apiFactor
 	}
 	return 1

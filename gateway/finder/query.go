@@ -22,6 +22,8 @@ type queryTerm struct {
 	weight  float64
 	idf     float64
 	inQuery bool // a word of the query itself
+	instead bool // a synonym, for APIs that don't have the word
+	loose   bool // a guess, or of a meaning that may differ
 }
 
 // queryWord is a word of the query that has a meaning.
@@ -37,7 +39,9 @@ type queryWord struct {
 // would reveal which words they have.
 func (x *Index) parse(text string, s *scratch) *parsed {
 	p := &parsed{verb: -1}
-	n, previous, guesses, hasName := 0, int32(-1), 0, false
+	n, previous, guesses := 0, int32(-1), 0
+	hasName, hasPerson, afterName := false, false, false
+	idioms, position := idiomsOf(text), -1
 	c, before := clause{}, ""
 	for at, token := range strings.Fields(text) {
 		known, meaningful := false, false
@@ -51,12 +55,20 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				p.intent.readFirst(before, word)
 			}
 			before = word
-			c.read(word, actionOfVerb[stem] != noAction)
-			if tooShort(word) || s.isStop(word) {
+			c.read(word, actionOfVerb[stem] != noAction || lightVerbs[stem])
+			position++
+			if tooShort(word) || contracted[word] || s.isStop(word) || slices.ContainsFunc(idioms, func(i idiom) bool { return i.particle == position }) {
 				return
 			}
 			meaningful = true
 			weight := 1 / (1 + decay*float64(n))
+			if at := slices.IndexFunc(idioms, func(i idiom) bool { return i.verb == position }); at >= 0 {
+				x.addMeaning(p, n, idioms[at].meaning, weight, s)
+				n++
+				previous = -1
+				return
+			}
+			weight *= spoken(word, stem)
 			if c.purpose {
 				weight *= purposeWeight
 			} else {
@@ -69,11 +81,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				guesses++
 				x.guess(p, stem, guessWeight*weight, s)
 			}
-			of := synonymWeight
-			if id >= 0 {
-				of = knownSynonymWeight
-			}
-			x.addSynonyms(p, stem, of*weight, s)
+			x.addSynonyms(p, stem, weight, s)
 			if id >= 0 {
 				if n == 1 && actionOfVerb[stem] != noAction {
 					p.verb = id
@@ -87,17 +95,36 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			previous = id
 		})
 		c.end(token)
-		hasName = hasName || meaningful && !known && at > 0 && capitalized(token)
+		isName := meaningful && !known && at > 0 && capitalized(token)
+		hasName, hasPerson = hasName || isName, hasPerson || isName && afterName
+		afterName = isName
 	}
 	p.intent.settle()
 	if hasName {
-		for _, stem := range lookupStems {
-			if id, ok := x.terms[stem]; ok && x.occurs(id, s) {
-				p.add(id, nameWeight, false)
-			}
-		}
+		x.addStems(p, lookupStems, nameWeight, s)
+	}
+	if hasPerson {
+		x.addStems(p, personStems, personWeight, s)
 	}
 	return p
+}
+
+// addStems adds stems that aren't words of the query, as far as they are known.
+func (x *Index) addStems(p *parsed, stems []string, weight float64, s *scratch) {
+	for _, stem := range stems {
+		if id, ok := x.terms[stem]; ok && x.occurs(id, s) {
+			p.add(id, weight, false)
+		}
+	}
+}
+
+// addMeaning adds the verbs that the n-th word of a query, a phrasal verb, stands for.
+func (x *Index) addMeaning(p *parsed, n int, meaning []string, weight float64, s *scratch) {
+	p.words = append(p.words, queryWord{weight: weight, verb: true, known: true})
+	for _, stem := range meaning {
+		p.intent.read(n, stem)
+	}
+	x.addStems(p, meaning, phrasalWeight*weight, s)
 }
 
 // notWords are characters of tokens that name one thing: octocat/hello-world, #general, 7421, "Titanic".
@@ -124,11 +151,11 @@ func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32
 	return first
 }
 
-// addSynonyms adds the synonyms of a word that are known, with a weight.
+// addSynonyms adds the synonyms of a word that are known. They count in the APIs that don't have the word itself.
 func (x *Index) addSynonyms(p *parsed, stem string, weight float64, s *scratch) {
 	for _, other := range synonymsOf[stem] {
-		if id, ok := x.terms[other]; ok && x.occurs(id, s) {
-			p.add(id, weight, false)
+		if id, ok := x.terms[other.stem]; ok && x.occurs(id, s) {
+			p.put(queryTerm{id: id, weight: synonymWeight * weight, instead: true, loose: other.loose})
 		}
 	}
 }
@@ -153,24 +180,30 @@ func (x *Index) guess(p *parsed, stem string, weight float64, s *scratch) {
 	}
 }
 
-// add adds a term, or raises its weight if the query has it already.
+// add adds a term of the last word, or raises its weight if the query has it already.
 func (p *parsed) add(id int32, weight float64, inQuery bool) {
+	p.put(queryTerm{id: id, weight: weight, inQuery: inQuery, loose: !inQuery})
+}
+
+func (p *parsed) put(added queryTerm) {
+	added.word = len(p.words) - 1
 	for i := range p.terms {
 		t := &p.terms[i]
 		switch {
-		case t.id != id:
-		case inQuery && t.inQuery:
+		case t.id != added.id:
+		case added.inQuery && t.inQuery:
 			t.weight = min(t.weight+repeatGain, maxRepeat)
 			return
 		default:
-			if inQuery && !t.inQuery {
-				t.word = len(p.words) - 1
+			if added.inQuery && !t.inQuery {
+				t.word = added.word
 			}
-			t.weight, t.inQuery = max(t.weight, weight), t.inQuery || inQuery
+			t.weight, t.inQuery, t.instead = max(t.weight, added.weight), t.inQuery || added.inQuery, t.instead && added.instead
+			t.loose = t.loose && added.loose
 			return
 		}
 	}
 	if len(p.terms) < maxTerms {
-		p.terms = append(p.terms, queryTerm{id: id, word: len(p.words) - 1, weight: weight, inQuery: inQuery})
+		p.terms = append(p.terms, added)
 	}
 }

@@ -82,10 +82,11 @@ func (r *schemaReader) property(name string, s *jsonschema.Schema, depth int) {
 		return
 	}
 	r.names = append(r.names, name)
-	if k := s.Keyword("description"); jsonscan.KindOf(k.Value) == jsonscan.String {
-		r.texts = append(r.texts, k.Text())
+	text := described(s)
+	if text != "" {
+		r.texts = append(r.texts, text)
 	}
-	r.enumeration(name, s)
+	r.enumeration(name, s, text)
 	if depth == 0 {
 		return
 	}
@@ -94,16 +95,22 @@ func (r *schemaReader) property(name string, s *jsonschema.Schema, depth int) {
 			r.property(p.Name, p.Schema, depth-1)
 		}
 		for _, p := range holder.Target().Parts("properties") {
-			r.enumeration(p.Name, p.Schema)
+			r.enumeration(p.Name, p.Schema, described(p.Schema))
 		}
 	}
 }
 
-// enumeration reads the values of a property.
-func (r *schemaReader) enumeration(name string, s *jsonschema.Schema) {
+// described returns the description of a property; "" if it has none.
+func described(s *jsonschema.Schema) string {
 	if k := s.Keyword("description"); jsonscan.KindOf(k.Value) == jsonscan.String {
-		r.value(name, quoted(k.Text())...)
+		return k.Text()
 	}
+	return ""
+}
+
+// enumeration reads the values of a property with that description.
+func (r *schemaReader) enumeration(name string, s *jsonschema.Schema, description string) {
+	r.value(name, quoted(description)...)
 	for value := range jsonscan.Elements(s.Value("enum")) {
 		if jsonscan.KindOf(value) == jsonscan.String {
 			r.value(name, string(jsonscan.Unquote(value)))

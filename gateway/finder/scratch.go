@@ -5,7 +5,9 @@ type scratch struct {
 	scores  []float64 // by tool; 0 if the tool has no word of the query
 	touched []int32   // tools with a score
 	inQuery []bool    // by term; terms of the query
+	shares  []float64 // by word of the query, of one tool
 	query   *parsed   // nil until the query is parsed
+	has     []uint64  // by API; the words of the query, by their bits, that are in the heading of one of its tools
 
 	view      *View // of the query; nil if the caller sees all tools
 	languages []*language
@@ -24,8 +26,9 @@ const (
 	denied
 )
 
-func newScratch(tools, terms int) *scratch {
-	return &scratch{scores: make([]float64, tools), inQuery: make([]bool, terms), verdicts: make([]verdict, tools)}
+func newScratch(x *Index) *scratch {
+	tools := len(x.tools)
+	return &scratch{scores: make([]float64, tools), inQuery: make([]bool, len(x.stemmed)), has: make([]uint64, len(x.apis)), verdicts: make([]verdict, tools)}
 }
 
 func (s *scratch) begin(p *parsed) {
@@ -44,6 +47,7 @@ func (s *scratch) next() {
 		s.scores[tool] = 0
 	}
 	s.touched, s.query = s.touched[:0], nil
+	clear(s.has)
 }
 
 // end clears the state of the search.

@@ -14,7 +14,7 @@ const (
 	maxTerms   = 64
 	maxGuesses = 6
 	// reranked is the number of the best tools whose adjacent words are compared.
-	reranked = 200
+	reranked = 100
 )
 
 // Boosts of a score beyond the words.
@@ -31,16 +31,20 @@ const (
 	repeatGain, maxRepeat = 0.3, 2
 	// guessWeight is the weight of a word whose spelling was corrected. nameWeight is that of "search" and "find" if
 	// the query has a name that no tool has: a query for the orders of Ann needs a tool that finds Ann first.
-	guessWeight, nameWeight = 0.5, 0.5
+	guessWeight, nameWeight = 0.3, 0.5
+	// personWeight is the weight of "person" if the query has two such names in a row: Sofia Coppola.
+	personWeight = 0.5
+	// coverGain is the share of a score that a tool gets in proportion to the words of the query that it has.
+	coverGain = 0.5
 	// decay reduces the weight of later words: the first ones name the subject, and the last the purpose.
 	decay = 0.04
 	// purposeWeight is the weight of the words of a clause of purpose.
 	purposeWeight = 0.6
 	// apiFactor is the factor of the tools of an API that the query names.
-	apiFactor = 1.5
-	// synonymWeight is the weight of the synonyms of a word that no tool has. Those of other words have nearly none: they
-	// only count for the last segment of the path, and for whether a tool fits well.
-	synonymWeight, knownSynonymWeight = 0.4, 0.05
+	apiFactor = 2
+	// synonymWeight is the weight of the synonyms of a word. In APIs that have the word itself in the heading of a tool
+	// they have only a share of it.
+	synonymWeight, knownSynonymShare = 0.4, 0.125
 )
 
 // maxFactor is the maximum boost by the method and the path.
@@ -115,7 +119,14 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 	defer s.next()
 	for i := range p.terms {
 		p.terms[i].idf = x.idfOf(p.terms[i].id, s.view)
-		x.score(p.terms[i], s)
+		if !p.terms[i].instead {
+			x.score(p.terms[i], s)
+		}
+	}
+	for _, t := range p.terms {
+		if t.instead {
+			x.score(t, s)
+		}
 	}
 	best, most := newTop(x, max(q.Limit, reranked)), maxFactor
 	if len(p.named) > 0 {
@@ -126,15 +137,17 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 			continue
 		}
 		t := &x.tools[tool]
-		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t, x.hasValue(p.verb, tool)) * s.tailFactor(t) * p.apiFactor(t)})
+		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t, x.hasValue(p.verb, tool)) * s.tailFactor(t) * p.apiFactor(x.apiOf[tool])})
 	}
 	hits = best.hits
 	for i := range hits {
-		hits[i].Score += x.pairScore(&x.tools[hits[i].Tool], p)
+		hit := &hits[i]
+		has, all := p.covered(x.shares(p, int32(hit.Tool), s))
+		hit.Score = (hit.Score + x.pairScore(&x.tools[hit.Tool], p)) * (1 - coverGain + coverGain*has/max(all, 1e-9))
 	}
 	hits = x.addNamed(hits, text, s)
 	slices.SortFunc(hits, x.compare)
-	return hits, x.fits(hits, p)
+	return hits, x.fits(hits, p, s)
 }
 
 // interleave returns the hits of several rankings in turn, each tool once.

@@ -105,7 +105,7 @@ func (x *Index) idfOf(term int32, v *View) float64 {
 
 // score adds the scores of a term to the tools that have it.
 func (x *Index) score(t queryTerm, s *scratch) {
-	idf := t.idf * t.weight
+	idf, word := t.idf*t.weight, uint64(1)<<t.word
 	for i := range x.postings[t.id] {
 		at := &x.postings[t.id][i]
 		weight := float64(at.weight)
@@ -115,6 +115,13 @@ func (x *Index) score(t queryTerm, s *scratch) {
 			}
 			weight = float64(float32(at.times.weight(&x.lengths[at.tool], &v.slope)))
 		}
-		s.add(at.tool, idf*weight*(1+saturation)/(saturation+weight))
+		score := idf * weight * (1 + saturation) / (saturation + weight)
+		switch api := x.apiOf[at.tool]; {
+		case t.inQuery && at.times&heading != 0 && (s.view != nil || s.isAllowed(at.tool)):
+			s.has[api] |= word
+		case t.instead && s.has[api]&word != 0:
+			score *= knownSynonymShare
+		}
+		s.add(at.tool, score)
 	}
 }

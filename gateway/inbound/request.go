@@ -3,6 +3,7 @@ package inbound
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/clientip"
@@ -15,6 +16,7 @@ type Request struct {
 	EndpointName  string       // "" for /mcp, and until the request is screened
 	Header        http.Header  // nil without an HTTP request
 	Address       clientip.Key // the address that limits count the request under; zero: not counted
+	Client        netip.Addr   // of the client as far as it is known; zero without an HTTP request
 	MemoryChecked bool         // whether memory was checked before the token was verified, see [admission.Calls.Check]
 	Dispatched    bool         // whether the dispatcher serves the request, and ends Memory when the response is sent
 	Identifier    ID

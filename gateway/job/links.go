@@ -25,7 +25,7 @@ func LinksOf(op *openapi.Operation, all []*openapi.Operation, choice func(*opena
 		if !ok {
 			continue
 		}
-		r := &Request{Operation: target, Method: target.Method, bind: bound, Credential: orDefault(choice(target)), Linked: true}
+		r := &Request{Operation: target, Method: target.Method, bind: bound, Credential: OrDefault(choice(target)), Linked: true}
 		name := strings.ToLower(l.Name)
 		switch {
 		case target.Method == http.MethodGet && hasWord(name, "result", "output", "download"):

@@ -42,7 +42,7 @@ func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, e
 	if op == nil {
 		return nil, fmt.Errorf("the document has no operation %q", o.Operation)
 	}
-	r := &Request{Operation: op, Credential: orDefault(choice), Method: op.Method, bind: map[string]openapi.Expression{}}
+	r := &Request{Operation: op, Credential: OrDefault(choice), Method: op.Method, bind: map[string]openapi.Expression{}}
 	var errs []error
 	for _, argument := range own {
 		if !op.AcceptsArgument(argument) {
@@ -72,9 +72,9 @@ func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, e
 	return r, errors.Join(errs...)
 }
 
-// orDefault returns a choice of no credential set for an operation without a choice: the API's default credential authenticates the
+// OrDefault returns a choice of no credential set for an operation without a choice: the API's default credential authenticates the
 // request, even if the call that began the job had another one.
-func orDefault(choice *credential.Choice) *credential.Choice {
+func OrDefault(choice *credential.Choice) *credential.Choice {
 	return cmp.Or(choice, &credential.Choice{})
 }
 

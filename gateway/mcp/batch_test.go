@@ -81,7 +81,7 @@ func TestBatchIsObserved(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
 	methods, options := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{})
-	options.Observe = func(_ *http.Request, e mcp.Event) {
+	options.Observe = func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen = append(seen, e.Method)

@@ -29,6 +29,9 @@ func (x *exchange) lookupMethod(e *envelope) (*servedMethod, *Error) {
 	}
 	x.event.Method, x.req.Method = m.name, m.name
 	x.cacheable = m.cacheable
+	x.req.Meta.TraceParent, _ = decodeString(e.traceParent)
+	x.req.Meta.TraceState, _ = decodeString(e.traceState)
+	x.req.Meta.Baggage, _ = decodeString(e.baggage)
 	var err *Error
 	if x.req.Name, err = optionalString("params.name", e.name); err != nil {
 		return m, err
@@ -63,9 +66,6 @@ func (x *exchange) lookupMethod(e *envelope) (*servedMethod, *Error) {
 	default:
 		return m, InvalidParams("params._meta.progressToken must be a string or a number")
 	}
-	x.req.Meta.TraceParent, _ = decodeString(e.traceParent)
-	x.req.Meta.TraceState, _ = decodeString(e.traceState)
-	x.req.Meta.Baggage, _ = decodeString(e.baggage)
 	return m, nil
 }
 

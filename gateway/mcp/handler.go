@@ -174,7 +174,7 @@ func (x *exchange) observe(start time.Time) {
 	x.event.HTTPStatus, x.event.ResponseBytes = int(x.out.status), x.out.written
 	x.event.Family, x.event.Revision = x.req.Family, x.req.Revision
 	x.event.Duration = h.now().Sub(start)
-	h.o.Observe(x.req.HTTP, x.event)
+	h.o.Observe(&x.req, x.event, x.reply.called())
 }
 
 func (x *exchange) serve() *Error {

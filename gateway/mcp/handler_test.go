@@ -103,7 +103,7 @@ func TestDisconnect(t *testing.T) {
 			t.Parallel()
 			w := newWaiting()
 			events := make(chan mcp.Event, 10)
-			addr := startServer(t, w.methods(), mcp.Options{Observe: func(_ *http.Request, e mcp.Event) { events <- e }})
+			addr := startServer(t, w.methods(), mcp.Options{Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { events <- e }})
 			var r *http.Request
 			if family == "modern" {
 				r = modernCall(t, addr, "wait")
@@ -211,7 +211,7 @@ func TestOwnFaultsAreLogged(t *testing.T) {
 		var event mcp.Event
 		h := newEndpoint(t, testMethods(), mcp.Options{
 			Logger:  slog.New(slog.NewTextHandler(&log, nil)),
-			Observe: func(_ *http.Request, e mcp.Event) { event = e },
+			Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { event = e },
 		})
 		r := modernCall(t, "mcp.example", tool)
 		r.Body = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"canary":1},` + modernMeta + `}}`))
@@ -239,7 +239,7 @@ func TestPanicAfterTheAnswer(t *testing.T) {
 	addr := startServer(t, mcp.Methods{"tools/call": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error {
 		defer func() { panic("late") }()
 		return reply.Result(mcp.Chunk{Bytes: []byte(`"isError":true`)})
-	}}, mcp.Options{Observe: func(_ *http.Request, e mcp.Event) { events <- e }})
+	}}, mcp.Options{Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { events <- e }})
 	for range 2 {
 		resp, body := send(t, modernCall(t, addr, "x"))
 		if resp.StatusCode != http.StatusOK || !strings.HasSuffix(body, `"isError":true}}`) {
@@ -318,7 +318,7 @@ func TestObserve(t *testing.T) {
 	var got mcp.Event
 	now := time.Unix(0, 0)
 	h := newEndpoint(t, testMethods(), mcp.Options{
-		Observe: func(_ *http.Request, e mcp.Event) { got = e },
+		Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { got = e },
 		Now:     func() time.Time { now = now.Add(time.Millisecond); return now },
 	})
 	for _, c := range []struct {

@@ -110,7 +110,7 @@ func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.
 // allowedHeaders are the request headers of MCP clients of every revision, those of DPoP-bound tokens (RFC 9449) and of
 // W3C Trace Context. Authorization has to be named, since "*" does not cover it (Fetch, CORS-non-wildcard
 // request-header name).
-const allowedHeaders = "Authorization, DPoP, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate"
+const allowedHeaders = "Authorization, X-API-Key, DPoP, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate"
 
 // exposedHeaders are the response headers that a page needs: where to log in, the session, the rate limits, and when to
 // retry.

@@ -26,6 +26,23 @@ var errAnswered = errors.New("the request was answered before")
 // result is sent. Results for which the hints are mandatory (mcp-R3) default to private and 0 ms.
 func (r *Reply) Cache(c Cache) { r.cache, r.x.cacheable = c, true }
 
+// Called tells which tool the request has called, for [Options].Observe. It is safe for concurrent use.
+func (r *Reply) Called(c Called) {
+	r.x.out.sse.mu.Lock()
+	defer r.x.out.sse.mu.Unlock()
+	r.notificationState().called = &c
+}
+
+// called returns what Called was told; nil if that is nothing.
+func (r *Reply) called() *Called {
+	r.x.out.sse.mu.Lock()
+	defer r.x.out.sse.mu.Unlock()
+	if r.notified == nil {
+		return nil
+	}
+	return r.notified.called
+}
+
 // Result answers with a result object. The chunks are the members of the object without its braces and without
 // resultType, ttlMs, cacheScope and _meta, which the reply adds where the revision has them: `"content":[...]`. Without
 // chunks the object is empty. Escaped text is escaped once, straight into the output; chunks are not kept. An error is

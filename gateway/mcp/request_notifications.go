@@ -20,7 +20,7 @@ const (
 // their time-out anew with each; it is a minute by default, and 10 seconds with some.
 const heartbeat = 9 * time.Second
 
-// notificationState is the state of the notifications before the response. The writer's sse.mu guards it.
+// notificationState is what happens before the response: notifications, and the call. The writer's sse.mu guards it.
 type notificationState struct {
 	progress       float64 // the last that was sent or held back
 	hasProgress    bool
@@ -30,6 +30,7 @@ type notificationState struct {
 	heldProgress   []byte // params of progress that came too fast, nil if there is none
 	progressBucket tokenBucket
 	logBucket      tokenBucket
+	called         *Called // see [Reply.Called]
 }
 
 // notificationState returns the state, which is created if needed. The caller holds sse.mu.

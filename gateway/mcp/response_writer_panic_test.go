@@ -106,7 +106,7 @@ func TestPanicBeforeATakenStream(t *testing.T) {
 	w := newWhole(mcp.BrokerOptions{})
 	var armed atomic.Bool
 	var told atomic.Pointer[mcp.Event]
-	h := parked(t, mcp.Options{Broker: w.broker, Observe: func(_ *http.Request, e mcp.Event) { told.Store(&e) }})
+	h := parked(t, mcp.Options{Broker: w.broker, Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { told.Store(&e) }})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(failingWriter{rw, func() {
 			if armed.CompareAndSwap(true, false) {

@@ -44,7 +44,7 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 			*ctx.Value(restKey{}).(*func()) = rest
 			return true
 		},
-		Observe: func(_ *http.Request, e mcp.Event) { l.events <- e },
+		Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { l.events <- e },
 		OnPanic: func(_ string, v any) { l.panics <- v },
 	})
 	h.SetStall(stall)

@@ -460,7 +460,7 @@ func TestPanicInAStream(t *testing.T) {
 		}})
 		h := newEndpoint(t, nil, mcp.Options{
 			Broker: broker, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-			Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+			Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
@@ -512,7 +512,7 @@ func TestPanicInARelease(t *testing.T) {
 			},
 		})
 		h := newEndpoint(t, nil, mcp.Options{
-			Broker: broker, Capabilities: mcp.Capabilities{Resources: true}, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+			Broker: broker, Capabilities: mcp.Capabilities{Resources: true}, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *mcp.Request, e mcp.Event, _ *mcp.Called) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:/1","x:/2"],"taskIds":["1","2"]},`+
 			strings.Replace(modernMeta, `Capabilities":{`, `Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1)+`}}`,

@@ -85,9 +85,10 @@ type Options struct {
 
 	// Logger logs panics and internal errors, never arguments or bodies. If nil, nothing is logged.
 	Logger *slog.Logger
-	// Observe is called for each HTTP request that ServeHTTP has answered, in the goroutine of the request. It may be
-	// nil.
-	Observe func(*http.Request, Event)
+	// Observe is called for each HTTP request that ServeHTTP has answered, in the goroutine of the request. req is the
+	// request as far as it was read, and valid until Observe returns; called is what [Reply.Called] was told, or nil.
+	// Observe may be nil.
+	Observe func(req *Request, e Event, called *Called)
 	// OnPanic is called with each recovered panic that belongs to no request: in a timer, or in a goroutine after the
 	// response. It may be nil.
 	OnPanic func(what string, v any)
@@ -124,6 +125,16 @@ type Event struct {
 	RequestBytes, ResponseBytes int64
 	// Duration is the time from the start of ServeHTTP to its end.
 	Duration time.Duration
+}
+
+// Called is a call of a tool, for metrics and traces.
+type Called struct {
+	// Tool is the label of the tool: its name, or that of a group.
+	Tool string
+	// Failed is true if the result is an error.
+	Failed bool
+	// Traced is true if the call has a span.
+	Traced bool
 }
 
 // setError records the error that answers the request.

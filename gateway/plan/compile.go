@@ -52,6 +52,7 @@ func Compile(o Options) *Set {
 	resources := newResourceTools(sources, drafts, rejected)
 	headers := newResponseHeaders(sources)
 	hosts := newPublicHosts(sources)
+	servers := newServers(sources)
 	scopes := map[*source.Source]*documentScopes{}
 	set := &Set{
 		Catalog: tools, Readable: resources.names, Unapproved: approval.reasons, HeldBack: approval.heldBack, RenamedApprovals: approval.renamed,
@@ -61,7 +62,7 @@ func Compile(o Options) *Set {
 		o.Pace.Step()
 		p := newPlan(t, parts{
 			metrics: o.Metrics.Call(t.definition.API, metricLabel(t.number, t.definition.Name)), number: t.number, publicURL: o.PublicURL,
-			headers: headers[t.source], hosts: hosts[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
+			servers: servers[t.source], headers: headers[t.source], hosts: hosts[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
 			resource: resources.byOperation[t.operation], cache: caches.policies[t.operation], apiCached: caches.cached[t.source],
 			secrets: changed.secrets.of(t), changed: changed.byOperation[t.source],
 		})

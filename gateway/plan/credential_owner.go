@@ -27,7 +27,7 @@ func newCredentialOwner(s *source.Source, op *openapi.Operation) (o credentialOw
 	add := func(one *config.Credential) {
 		switch {
 		case one == nil:
-		case one.Type == config.CredentialTokenExchange:
+		case one.Type.NeedsCaller():
 			o.exchanged = true
 		case one.Type == config.CredentialAuthorizationCode:
 			o.account = newAccount(s.Account(one), op, s.Document.API.Schemes, choice)

@@ -36,8 +36,12 @@ type Plan struct {
 	Scopes [][]string
 	// Timeout is the time limit for the whole call.
 	Timeout time.Duration
-	// Source is the API of the operation.
+	// Source is the API of the operation, at the server of the plan.
 	Source *source.Source
+	// Servers are those that claims of callers select among; nil if there is nothing to select. See [Plan.For].
+	Servers *source.Servers
+	// Server identifies the server that was selected; "" if all calls have the same.
+	Server string
 	// Metrics count the calls.
 	Metrics telemetry.CallMetrics
 
@@ -136,8 +140,9 @@ type Plan struct {
 // parts are the parts of a plan that depend on other tools or on the process.
 type parts struct {
 	metrics   telemetry.CallMetrics
-	number    int           // among all tools
-	publicURL func() string // without a path
+	number    int             // among all tools
+	publicURL func() string   // without a path
+	servers   *source.Servers // that claims select among; nil if there is nothing to select
 	headers   *render.Headers
 	hosts     *redact.Hosts
 	job       *job.Definition
@@ -153,13 +158,13 @@ type parts struct {
 func newPlan(t *draft, c parts) *Plan {
 	s, set := t.source, &t.settings
 	p := &Plan{
-		Tool: t.definition, Operation: t.operation, Source: s, Scopes: t.scopes,
+		Tool: t.definition, Operation: t.operation, Source: s, Servers: c.servers, Scopes: t.scopes,
 		Timeout: time.Duration(s.Limits.Timeout), Metrics: c.metrics,
 
 		Condition: t.condition, Consent: t.consent, Elicitation: t.elicitation, dropped: t.dropped,
 		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRateLimits(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
 
-		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
+		Client: s.Document.Client, Base: t.base(c.servers != nil), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
 		Secrets: c.secrets, PublicHosts: c.hosts, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
@@ -191,6 +196,17 @@ func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Hea
 		}
 	}
 	return headers
+}
+
+// newServers returns the servers that claims select among, of the sources that have any.
+func newServers(sources []*source.Source) map[*source.Source]*source.Servers {
+	all := map[*source.Source]*source.Servers{}
+	for _, s := range sources {
+		if servers := s.Servers(); servers != nil {
+			all[s] = servers
+		}
+	}
+	return all
 }
 
 // newPublicHosts returns the hosts that the document of each source names for its readers.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"drawbridge/config"
@@ -24,8 +23,8 @@ type Projection struct {
 	projection.Rule
 	// Argument reports that the tool has [SelectArgument].
 	Argument bool
-	// Smaller is a way to a smaller answer by the arguments of the tool, "" if none is known: "ask for less with limit".
-	Smaller string
+
+	selectsLines bool // the argument selects lines of a text
 }
 
 // codeResult is the problem code of settings for answers that fit nothing.
@@ -113,18 +112,26 @@ func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, 
 		return nil
 	}
 	has := func(of *config.Settings) bool { return of.Result == set }
-	u.add(unfitKey{set, ""}, !op.Answers.NeverJSON(), func() {
-		r.reject(codeResult, "result", "the answers are not JSON, which alone can be reduced", has)
-	})
-	if op.Answers.NeverJSON() {
-		return nil
+	fit := func(key string, fits bool, reason string) bool {
+		u.add(unfitKey{set, key}, fits, func() { r.reject(codeResult, "result."+key, reason, has) })
+		return fits
 	}
+	never, binary := op.Answers.NeverJSON(), op.Answers.NeverText()
 	shape := op.Answers.Shape()
 	if settings.Progress.On() && settings.Progress.Result != "" {
 		shape = nil // the answer is a part of what the document describes
 	}
-	p := &Projection{Rule: projection.Rule{Limits: projection.Limits{MaxItems: set.MaxItems, MaxTokens: set.MaxTokens}}, Argument: set.SelectArgument, Smaller: smaller(listed)}
-	if p.Select = o.Programs[set.Select]; p.Select != nil {
+	p := &Projection{Rule: projection.Rule{Limits: projection.Limits{MaxItems: set.MaxItems, MaxTokens: set.MaxTokens}}}
+	p.DropNulls = set.DropNulls && fit("drop_nulls", !never, "the answers are not JSON, which alone has members")
+	p.Argument = set.SelectArgument && fit("select_argument", !binary, "the answers are binary data, of which nothing can be selected")
+	p.selectsLines = never
+	if set.MaxTokens > 0 { // of text that the document declares as binary data, too
+		fit("max_tokens", !binary, "the answers are binary data, which limits.max_result_binary limits")
+	}
+	if set.Select != "" && fit("select", !never, "the answers are not JSON, which alone has fields to select") {
+		p.Select = o.Programs[set.Select]
+	}
+	if p.Select != nil {
 		result, missing := p.Select.Check(shape)
 		for _, m := range missing {
 			r.doubt(codeResult, "result.select", missingText(m), has)
@@ -132,18 +139,15 @@ func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, 
 		if shape = result; publishes(&s.Config) {
 			p.Shape = published(result)
 		}
-
 	}
-	if p.Limits.MaxItems > 0 {
-		u.add(unfitKey{set, "max_items"}, projection.MayHaveArray(shape), func() {
-			r.reject(codeResult, "result.max_items", "the answer has no array", has)
-		})
+	if set.MaxItems > 0 {
+		fit("max_items", !never && projection.MayHaveArray(shape), "the answer has no array")
 	}
 	if p.Argument && listed.Names()[SelectArgument] {
 		r.reject(codeResult, "result.select_argument", fmt.Sprintf("the operation has an argument %s, which it keeps", SelectArgument), has)
 		p.Argument = false
 	}
-	if p.Select == nil && p.Limits == (projection.Limits{}) && !p.Argument {
+	if p.IsEmpty() && !p.Argument {
 		return nil
 	}
 	return p
@@ -171,43 +175,12 @@ func missingText(m projection.Missing) string {
 	return fmt.Sprintf("the expression reads %q where the answer schema has %s", m.Name, m.Kinds)
 }
 
-// pageSizes and pages are names of arguments by which services let clients ask for less, and for what follows.
-var (
-	pageSizes = []string{"limit", "per_page", "page_size", "pagesize", "perpage", "max_results", "maxresults", "size", "count", "$top", "top", "first", "page[size]"}
-	pages     = []string{
-		"page", "cursor", "offset", "after", "starting_after", "page_token", "pagetoken", "next_token", "nexttoken", "continue", "skip", "$skip", "start", "marker", "page[number]", "next_cursor",
-	}
-)
-
-// smaller describes how a caller gets a smaller answer, and then the rest, by arguments of the operation; "" if it has none that
-// are named as usual.
-func smaller(listed *openapi.Operation) string {
-	find := func(names []string) string {
-		for _, a := range listed.Arguments() {
-			if slices.Contains(names, strings.ToLower(a.Name)) {
-				return a.Name
-			}
-		}
-		return ""
-	}
-	size, page := find(pageSizes), find(pages)
-	switch {
-	case size != "" && page != "":
-		return fmt.Sprintf("ask for smaller pages with %s and %s", size, page)
-	case size != "":
-		return "ask for less with " + size
-	case page != "":
-		return "ask for the next page with " + page
-	}
-	return ""
-}
-
-// Smaller is [Projection].Smaller for a tool without a projection. It looks at the arguments each time.
-func (p *Plan) Smaller() string { return smaller(p.given) }
-
 // selectSchema is the schema of the argument.
 var selectSchema = json.RawMessage(`{"type":"string","description":"Fields of the answer to return, as paths separated by commas: items.id,items.owner.name. ` +
 	`Arrays are passed through; items[0:20].id takes the first 20 elements. Leave it out for the whole answer."}`)
+
+// linesSchema is the schema of the argument of a tool whose answers are text.
+var linesSchema = json.RawMessage(`{"type":"string","description":"Lines of the answer to return, such as [0:100] for the first 100. Leave it out for the whole answer."}`)
 
 // listed returns an operation as callers see it with the projection.
 func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
@@ -215,7 +188,11 @@ func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
 		return op
 	}
 	if p.Argument {
-		op = op.WithArgument(SelectArgument, selectSchema)
+		schema := selectSchema
+		if p.selectsLines {
+			schema = linesSchema
+		}
+		op = op.WithArgument(SelectArgument, schema)
 	}
 	if p.Select != nil {
 		op = op.WithOutput(p.Shape)
@@ -243,6 +220,19 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 	rest, _ = droppedArguments{SelectArgument}.drop(args)
 	fields, err = ParseFields(given)
 	return rest, fields, err
+}
+
+// TakeMisplacedSelect removes select from the arguments of a tool that has no such argument, and returns its value; nil if there is none. A
+// model that writes it there means the argument of read_tool or call_tool that stands beside the tool's.
+func (p *Plan) TakeMisplacedSelect(args json.RawMessage) (rest, selected json.RawMessage) {
+	const name = "select"
+	if jsonscan.KindOf(args) != jsonscan.Object {
+		return args, nil
+	}
+	if selected = jsonscan.Lookup(args, name); selected == nil || p.Operation.AcceptsArgument(name) {
+		return args, nil
+	}
+	return withoutMembers(args, []string{name}), selected
 }
 
 // ParseFields returns the fields that a model names: in a string, or in a list of paths. It returns nil if there are none. The error is for

@@ -21,11 +21,14 @@ const CallbackPath = "/callbacks/"
 
 // Request builds the HTTP request of a call without sending it, and without the credential; secrets that the API adds to
 // requests are redacted, and claims have a placeholder. Arguments that don't fit
-// are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761),
+// are an [*openapi.ArgumentError]. Without a base URL, or if a claim selects it, the request is for the host "base-url.invalid" (RFC 6761),
 // because a preview of a request must not need one (S7).
 func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
+	if selected, err := p.For(nil); err == nil {
+		p = selected
+	}
 	base := p.Base
-	if base == nil {
+	if base == nil || p.Servers != nil {
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	args, _ = p.Drop(args)
@@ -52,7 +55,7 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	if p.Key != nil {
 		p.Key.Attach(req.Header, key)
 	}
-	if r := p.Source.Config.Request; r != nil && p.Base != nil && p.Source.HasOrigin(p.Base) {
+	if r := p.Source.Config.Request; r != nil && p.Base != nil && p.Servers == nil && p.Source.HasOrigin(p.Base) {
 		previewValues(req, r)
 	}
 	return req, nil

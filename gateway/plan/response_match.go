@@ -21,7 +21,7 @@ func (p *Plan) ResponsesAt(method string, u *url.URL) (found []ResponseOf) {
 	least := 0
 	bases := map[[2]string]bool{}
 	for _, op := range p.siblings {
-		base := p.Source.BaseURL(op)
+		base := p.BaseOf(op)
 		if op.Method != method || base == nil {
 			continue
 		}

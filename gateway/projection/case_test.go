@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
 
-// TestRules runs the cases of testdata/rules: an answer, and select, fields, max_items or max_tokens; the projected answer and
+// TestRules runs the cases of testdata/rules: an answer, and select, fields, drop_nulls, max_items or max_tokens; the projected answer and
 // the note are compared.
 func TestRules(t *testing.T) {
 	cases.Run(t, "testdata/rules/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
@@ -26,8 +26,22 @@ func TestRules(t *testing.T) {
 			compare(t, file, a, map[string]string{"failed": got.Failed.Error()})
 			return
 		}
-		compare(t, file, a, map[string]string{"projected": string(got.Data), "note": got.Note([]string{"use _select"})})
+		compare(t, file, a, map[string]string{"projected": string(got.Data), "note": got.Note() + nextOf(got)})
 	})
+}
+
+// nextOf returns a line with the paths that select what follows what is shown.
+func nextOf(a Answer) string {
+	var next []string
+	for i := range a.Cuts {
+		if path := a.Cuts[i].Next(a.Sliced); path != "" {
+			next = append(next, path)
+		}
+	}
+	if next == nil {
+		return ""
+	}
+	return "\nnext: " + strings.Join(next, ", ")
 }
 
 func applyCase(t *testing.T, a *txtar.Archive) Answer {
@@ -48,6 +62,8 @@ func applyCase(t *testing.T, a *txtar.Archive) Answer {
 			r.Select, err = NewCompiler().Compile(text)
 		case "fields":
 			fields, err = ParseFieldList(text)
+		case "drop_nulls":
+			r.DropNulls = true
 		case "max_items":
 			r.Limits.MaxItems, err = strconv.Atoi(text)
 		case "max_tokens":

@@ -41,7 +41,7 @@ type fieldPath struct {
 type fieldNode struct {
 	whole    bool           // the value is selected with all that it holds
 	children map[string]int // nodes by the names of members
-	any      int            // node of members with any other name; 0 if there is none
+	any      int            // node of members with any other name, or 0
 	ends     []int          // the paths that end here
 	open     []int          // the paths that lead through here or end here
 	slices   []slice        // of the array that the value is, of the arrays in it, and so on
@@ -133,7 +133,7 @@ func (p *fieldParser) path() (fieldPath, error) {
 	return f, nil
 }
 
-// elements reads marks for the elements of an array. The result is nil if they select all elements. The reason says what is wrong with one.
+// elements reads marks for the elements of an array. The result is nil if they select all elements. The reason describes what is wrong with one.
 func (p *fieldParser) elements() (marks []slice, reason string) {
 	some := false
 	for {

@@ -53,7 +53,7 @@ func fit(data []byte, most int, counted Counted, all *cuts) (fitted []byte, toke
 		all.all = append(all.all[:0], before...)
 	}
 	all.path = all.path[:0]
-	all.add(jsonscan.KindOf(data), 1)
+	all.add(jsonscan.KindOf(data), 1, 0)
 	switch data[0] { // what has the kind of the answer fits its schema
 	case '{':
 		return []byte("{}"), 1
@@ -125,7 +125,7 @@ func (f *fitter) array(dst, value []byte, room, depth int) []byte {
 			used += n
 			shown++
 		case shown == 0 && canCut(element):
-			dst = f.value(dst, element, room, depth+1)
+			dst = f.element(dst, element, room, depth+1)
 			shown++
 			full = true
 		default:
@@ -133,9 +133,20 @@ func (f *fitter) array(dst, value []byte, room, depth int) []byte {
 		}
 	}
 	if shown < total {
-		f.cuts.add(jsonscan.Array, total-shown)
+		f.cuts.add(jsonscan.Array, total-shown, shown)
 	}
 	return append(dst, ']')
+}
+
+// element appends the first element of an array, of which a part fits.
+func (f *fitter) element(dst, value []byte, room, depth int) []byte {
+	if value[0] != '[' {
+		return f.value(dst, value, room, depth)
+	}
+	f.cuts.nested++
+	dst = f.array(dst, value, room, depth)
+	f.cuts.nested--
+	return dst
 }
 
 // canCut reports whether a value may become shorter.
@@ -153,7 +164,7 @@ type fitted struct {
 // a long list are not cut for it.
 func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 	if depth == maxFitDepth {
-		f.cuts.add(jsonscan.Object, countMembers(value))
+		f.cuts.add(jsonscan.Object, countMembers(value), 0)
 		return append(dst, "{}"...)
 	}
 	members, rest, left := fittingMembers(value, room)
@@ -178,7 +189,7 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		f.cuts.leave(length)
 	}
 	if left > 0 {
-		f.cuts.add(jsonscan.Object, left)
+		f.cuts.add(jsonscan.Object, left, 0)
 	}
 	return append(dst, '}')
 }
@@ -252,6 +263,6 @@ func (f *fitter) str(dst, value []byte, room int) []byte {
 		}
 		end += n
 	}
-	f.cuts.add(jsonscan.String, len(value)-1-end)
+	f.cuts.add(jsonscan.String, len(value)-1-end, 0)
 	return append(append(dst, value[:end]...), ellipsis...)
 }

@@ -24,6 +24,11 @@ type Cut struct {
 	Kind jsonscan.Kind
 	// Left is the number of elements of arrays, members of objects or bytes of strings that were left out, or of places.
 	Left int
+	// Shown is the number of elements of the array, or of whole lines of the text, that are left; 0 if that is not known, or differs among
+	// the arrays that the path leads to.
+	Shown int
+	// Text reports that the answer is text and not JSON.
+	Text bool
 }
 
 // Apply returns an answer within the limits, and what was left out. The answer must be compact JSON that was scanned before;
@@ -62,26 +67,33 @@ func CutText(text []byte, n int) ([]byte, []Cut) {
 	if end := bytes.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
 		n = end
 	}
-	return text[:n], []Cut{{Kind: jsonscan.String, Left: len(text) - n}}
+	return text[:n], []Cut{{Kind: jsonscan.String, Left: len(text) - n, Shown: bytes.Count(text[:n], []byte{'\n'}), Text: true}}
 }
 
 // cuts collect what is left out, by path.
 type cuts struct {
-	all  []Cut
-	path []byte // where the cutter is
+	all    []Cut
+	path   []byte // where the cutter is
+	nested int    // arrays that are elements of others around it
 }
 
-// add records that something was left out at the present path.
-func (c *cuts) add(kind jsonscan.Kind, left int) {
+// add records that something was left out at the present path. shown is the number of elements of an array that are left.
+func (c *cuts) add(kind jsonscan.Kind, left, shown int) {
+	if c.nested > 0 {
+		shown = 0
+	}
 	for i := range c.all {
 		if one := &c.all[i]; one.Kind == kind && one.Path == string(c.path) {
 			one.Left += left
+			if one.Shown != shown {
+				one.Shown = 0
+			}
 			return
 		}
 	}
 	switch last := len(c.all) - 1; {
 	case last < maxCuts-1:
-		c.all = append(c.all, Cut{Path: string(c.path), Kind: kind, Left: left})
+		c.all = append(c.all, Cut{Path: string(c.path), Kind: kind, Left: left, Shown: shown})
 	case c.all[last].Kind != 0:
 		c.all[last] = Cut{Left: 2} // the last one, and this
 	default:
@@ -158,7 +170,11 @@ func (c *itemCutter) array(i int) int {
 		return i + 1
 	}
 	for n := 1; ; n++ {
-		if n <= c.most {
+		if n <= c.most && c.data[i] == '[' {
+			c.cuts.nested++
+			i = c.array(i)
+			c.cuts.nested--
+		} else if n <= c.most {
 			i = c.value(i)
 		} else {
 			i = jsonscan.Skip(c.data, i)
@@ -172,7 +188,7 @@ func (c *itemCutter) array(i int) int {
 		if c.data[i] == ']' {
 			if n > c.most {
 				c.copied = i
-				c.cuts.add(jsonscan.Array, n-c.most)
+				c.cuts.add(jsonscan.Array, n-c.most, c.most)
 			}
 			return i + 1
 		}

@@ -44,7 +44,7 @@ func FuzzLimits(f *testing.F) {
 		if l.MaxItems > 0 {
 			checkItems(t, tree(got), l.MaxItems)
 		}
-		if note := (&Answer{Cuts: cuts}).Note(nil); strings.ContainsAny(note, "\r\n") || (note == "") != (len(cuts) == 0) {
+		if note := (&Answer{Cuts: cuts}).Note(); strings.ContainsAny(note, "\r\n") || (note == "") != (len(cuts) == 0) {
 			t.Errorf("%q", note)
 		}
 	})
@@ -115,7 +115,7 @@ func TestLimitsTakeLittleMemory(t *testing.T) {
 // TestLongNumber: a number that is the whole answer and too long is null, since it can't be cut, and the note names it.
 func TestLongNumber(t *testing.T) {
 	got, cuts := Limits{MaxTokens: 50}.Apply([]byte(strings.Repeat("9", 1000)))
-	if note := (&Answer{Cuts: cuts}).Note(nil); string(got) != "null" || note != "Left out: a number that is too long." {
+	if note := (&Answer{Cuts: cuts}).Note(); string(got) != "null" || note != "Left out: a number that is too long." {
 		t.Errorf("%s, %q", got, note)
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Note says in one line what an answer lacks; "" if it is whole. more are ways to get the rest, as phrases that go on from
-// "For the rest, ", such as "read the resource …".
-func (a *Answer) Note(more []string) string {
+// Note says in one line what an answer lacks; "" if it is whole.
+func (a *Answer) Note() string {
 	var says []string
 	if a.Selected {
 		says = append(says, "Only the fields that the operator selected are shown.")
@@ -23,15 +22,19 @@ func (a *Answer) Note(more []string) string {
 			says = append(says, note)
 		}
 	}
+	switch a.Nulls {
+	case 0:
+	case 1:
+		says = append(says, "1 null member is left out.")
+	default:
+		says = append(says, fmt.Sprintf("%d null members are left out.", a.Nulls))
+	}
 	if len(a.Cuts) > 0 {
 		parts := make([]string, len(a.Cuts))
 		for i, c := range a.Cuts {
 			parts[i] = c.note()
 		}
 		says = append(says, "Left out: "+strings.Join(parts, ", ")+".")
-	}
-	if (a.Selected || len(a.Cuts) > 0) && len(more) > 0 {
-		says = append(says, "For the rest, "+strings.Join(more, ", or ")+".")
 	}
 	return strings.Join(says, " ")
 }
@@ -41,6 +44,25 @@ func (m *Missed) note() string {
 		return fmt.Sprintf("%s is not in the answer.", m.Path)
 	}
 	return fmt.Sprintf("%s is not in the answer, which has there: %s.", m.Path, strings.Join(m.Known, ", "))
+}
+
+// Next returns the path of a field list that selects the next elements of an array or lines of a text: as many as are shown, behind those
+// that sliced has selected. It is "" if that can't be said.
+func (c *Cut) Next(sliced []Sliced) string {
+	if c.Shown == 0 || c.Kind != jsonscan.Array && !c.Text {
+		return ""
+	}
+	first := c.Shown
+	for i := range sliced {
+		if sliced[i].Path == c.Path && sliced[i].lines == c.Text {
+			first += sliced[i].First
+		}
+	}
+	end := first + c.Shown
+	if !c.Text {
+		end = min(end, first+c.Left)
+	}
+	return fmt.Sprintf("%s[%d:%d]", c.Path, first, end)
 }
 
 // note describes a cut.

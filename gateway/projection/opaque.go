@@ -54,7 +54,7 @@ func (c *opaqueCutter) value(i int) int {
 			from-- // not within an escape
 		}
 		c.cut(from, end-1)
-		c.cuts.add(jsonscan.String, end-1-from)
+		c.cuts.add(jsonscan.String, end-1-from, 0)
 	}
 	return end
 }

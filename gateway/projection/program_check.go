@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// checker goes through a program as the interpreter would, with shapes in the place of values. It finds what the subset does
+// checker goes through a program as the interpreter would, with shapes instead of values. It finds what the subset does
 // not have, and, if it knows the shape of the answer, the names that are not in it and the shape of the result.
 type checker struct {
 	faults  []error

@@ -10,7 +10,7 @@ import (
 
 // function is a function of jq that programs may call.
 type function struct {
-	// gives says how many values come of one. Those of arguments come on top if they are values.
+	// gives is the number of values for each input. Those of arguments come on top if they are values.
 	gives cardinality
 	// kinds are those of the result; 0 if it depends.
 	kinds jsonscan.Kinds
@@ -18,7 +18,7 @@ type function struct {
 	input, args charge
 	// literal reports that the first argument must be a string literal: gojq keeps every regular expression that it compiles.
 	literal bool
-	// result says how the result follows from the input and the arguments.
+	// result is how the result follows from the input and the arguments.
 	result resultRule
 }
 
@@ -73,7 +73,7 @@ var functions = map[string]function{
 	"sub/2": {kinds: ofString, literal: true, input: byMatch, args: bySize}, "gsub/2": {kinds: ofString, literal: true, input: byMatches, args: bySize},
 }
 
-// resultRule says how the result of a function follows from its input and its arguments.
+// resultRule is how the result of a function follows from its input and its arguments.
 type resultRule uint8
 
 const (

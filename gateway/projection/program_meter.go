@@ -152,7 +152,7 @@ func measure(v any, most, conversions int) int {
 	return units
 }
 
-// conversionWork returns the units for the conversion of a number of so many characters: above the length of machine numbers the
+// conversionWork returns the units for the conversion of a number of that many characters: above the length of machine numbers the
 // time grows with the square.
 func conversionWork(length int) int {
 	if length <= 24 {
@@ -209,7 +209,7 @@ func (m *meter) take(c charge, v, other any, n int) bool {
 }
 
 // match takes the units for looking for a regular expression in a text. For each of all matches, gojq counts the characters of the
-// text before it anew.
+// text before it again.
 func (m *meter) match(v any, n int, all bool) bool {
 	text, ok := v.(string)
 	if !ok || n >= len(m.matchers) {

@@ -10,7 +10,9 @@ import (
 // Rule is what becomes of the answers of one operation. It is immutable.
 type Rule struct {
 	Select *Program // nil if the whole answer is passed on
-	Limits Limits
+	// DropNulls leaves out the members of objects that are null.
+	DropNulls bool
+	Limits    Limits
 	// Shape is that of what Select gives if its schema is published; nil if it is not.
 	Shape *jsonscan.Shape
 }
@@ -31,11 +33,16 @@ type Answer struct {
 	Missed []Missed
 	// Sliced are the arrays of which the list of fields selects elements by their positions.
 	Sliced []Sliced
+	// Nulls is the number of members that are left out because they are null.
+	Nulls int
 	// Cuts are what the limits left out.
 	Cuts []Cut
 }
 
-// Apply projects an answer: Select first, then the list of fields of the model, nil if there is none, then the limits. The
+// IsEmpty reports whether the rule leaves every answer as it is.
+func (r *Rule) IsEmpty() bool { return r.Select == nil && !r.DropNulls && r.Limits == (Limits{}) }
+
+// Apply projects an answer: Select first, then the list of fields of the model, which may be nil, then DropNulls and the limits. The
 // answer must be compact JSON that was scanned before. If Select fails, nothing else is applied.
 func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *FieldList) Answer {
 	a := Answer{Data: data, Wrapped: wrapped}
@@ -56,6 +63,9 @@ func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *Fie
 			fields = fields.unwrapped()
 		}
 		a.Data, a.Missed, a.Sliced = fields.Apply(a.Data)
+	}
+	if r.DropNulls {
+		a.Data, a.Nulls = dropNulls(a.Data)
 	}
 	a.Data, a.Cuts = r.Limits.Apply(a.Data)
 	return a

@@ -38,7 +38,7 @@ func (s slice) of(total int) (first, end int) {
 	return first, max(first, end)
 }
 
-// parseSlice reads what stands between brackets: nothing or * for all elements, a position, or a slice. ok is false if it is none of these.
+// parseSlice reads what is between brackets: nothing or * for all elements, a position, or a slice. ok is false if it is none of these.
 func parseSlice(text string) (s slice, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" {
@@ -75,7 +75,7 @@ type Sliced struct {
 	lines      bool   // of a text, in place of elements
 }
 
-// note says which elements are shown.
+// note names the elements that are shown.
 func (s *Sliced) note() string {
 	unit := "elements"
 	if s.lines {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
@@ -90,7 +91,7 @@ func (x *Completer) valuesFor(ctx context.Context, inv call.Invocation, a *promp
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
 func completionKey(inv *call.Invocation, a *promptArgument) string {
 	var b strings.Builder
-	token := sha256.Sum256([]byte(strings.Join(inv.Caller.Header.Values("Authorization"), "\x00")))
+	token := sha256.Sum256([]byte(strings.Join(append(inv.Caller.Header.Values("Authorization"), inv.Caller.Header.Values(auth.APIKeyHeader)...), "\x00")))
 	for _, part := range []string{inv.Caller.ID, string(token[:]), inv.Plan().Tool.Name, a.Complete.Values.String(), string(inv.Arguments)} {
 		b.WriteString(part)
 		b.WriteByte(0)

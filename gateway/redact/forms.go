@@ -35,22 +35,22 @@ const (
 
 // newForms returns nil if there is nothing to search for.
 func newForms(credentials []*config.Credential) *Forms {
-	e := &Forms{}
+	f := &Forms{}
 	for _, c := range credentials {
 		if c == nil {
 			continue
 		}
 		for _, secret := range secretsOf(c) {
-			e.add(secret)
+			f.add(secret)
 			if c.Type == config.CredentialBasic || c.ClientAuth == config.ClientSecretBasic {
-				e.add(base64.StdEncoding.EncodeToString(basicPair(c, secret)))
+				f.add(base64.StdEncoding.EncodeToString(basicPair(c, secret)))
 			}
 		}
 	}
-	if len(e.all) == 0 {
+	if len(f.all) == 0 {
 		return nil
 	}
-	return e
+	return f
 }
 
 // NewSent returns the forms of tokens and identities that were sent in one call, or nil. It runs for
@@ -59,18 +59,18 @@ func NewSent(values []string) *Forms {
 	if len(values) == 0 {
 		return nil
 	}
-	e := &Forms{all: make([]secretForm, 0, len(values))}
+	f := &Forms{all: make([]secretForm, 0, len(values))}
 	for _, value := range values {
 		if len(value) < shortestSecret || strings.ContainsFunc(value, needsEscape) {
-			e.add(value)
+			f.add(value)
 			continue
 		}
 		// Most tokens consist of characters that no encoder escapes. Tokens share prefixes, so the probe is at the end.
 		from := max(0, len(value)-longestProbe)
 		at := from + rarest(value[from:len(value)-shortestSecret+1])
-		e.all = append(e.all, secretForm{text: []byte(value), probe: []byte(value[at:]), at: at})
+		f.all = append(f.all, secretForm{text: []byte(value), probe: []byte(value[at:]), at: at})
 	}
-	return e
+	return f
 }
 
 // needsEscape reports whether an encoder of URLs or JSON may escape a character.
@@ -79,27 +79,27 @@ func needsEscape(r rune) bool {
 }
 
 // longest returns the length of the longest form, in bytes.
-func (e *Forms) longest() (n int) {
-	if e == nil {
+func (f *Forms) longest() (n int) {
+	if f == nil {
 		return 0
 	}
-	for i := range e.all {
-		n = max(n, len(e.all[i].text))
+	for i := range f.all {
+		n = max(n, len(f.all[i].text))
 	}
 	return n
 }
 
 // add adds the spellings of a secret.
-func (e *Forms) add(secret string) {
+func (f *Forms) add(secret string) {
 	if len(secret) < shortestSecret {
 		return
 	}
 	for _, form := range spellings(secret) {
-		if len(form) < shortestSecret || slices.ContainsFunc(e.all, func(known secretForm) bool { return string(known.text) == form }) {
+		if len(form) < shortestSecret || slices.ContainsFunc(f.all, func(known secretForm) bool { return string(known.text) == form }) {
 			continue
 		}
 		at := rarest(form[:len(form)-shortestSecret+1])
-		e.all = append(e.all, secretForm{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
+		f.all = append(f.all, secretForm{text: []byte(form), probe: []byte(form[at:min(len(form), at+longestProbe)]), at: at})
 	}
 }
 
@@ -120,13 +120,13 @@ func rarest(text string) int {
 }
 
 // in reports whether data contains the form.
-func (e *secretForm) in(data []byte) bool {
+func (f *secretForm) in(data []byte) bool {
 	for from := 0; ; {
-		i := bytes.Index(data[from:], e.probe)
+		i := bytes.Index(data[from:], f.probe)
 		if i < 0 {
 			return false
 		}
-		if start := from + i - e.at; start >= 0 && bytes.HasPrefix(data[start:], e.text) {
+		if start := from + i - f.at; start >= 0 && bytes.HasPrefix(data[start:], f.text) {
 			return true
 		}
 		from += i + 1
@@ -134,14 +134,14 @@ func (e *secretForm) in(data []byte) bool {
 }
 
 // Part removes the secrets from a part and reports whether there were any. If a secret is a number and its removal
-// would break the JSON, the part becomes a text. e must not be nil.
-func (e *Forms) Part(p *answer.Part) (found bool) {
-	p.Drift, p.Field, p.File = e.Text(p.Drift), e.Text(p.Field), e.Text(p.File) // they quote the response
+// would break the JSON, the part becomes a text. f must not be nil.
+func (f *Forms) Part(p *answer.Part) (found bool) {
+	p.Drift, p.Field, p.File = f.Text(p.Drift), f.Text(p.Field), f.Text(p.File) // they quote the response
 	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		return false
 	}
-	for i := range e.all {
-		if form := &e.all[i]; form.in(p.Data) {
+	for i := range f.all {
+		if form := &f.all[i]; form.in(p.Data) {
 			p.Data, found = bytes.ReplaceAll(p.Data, form.text, []byte(Placeholder)), true
 		}
 	}
@@ -154,23 +154,23 @@ func (e *Forms) Part(p *answer.Part) (found bool) {
 }
 
 // Text returns a short text without the secrets.
-func (e *Forms) Text(text string) string {
-	if e == nil || text == "" {
+func (f *Forms) Text(text string) string {
+	if f == nil || text == "" {
 		return text
 	}
-	for i := range e.all {
-		text = strings.ReplaceAll(text, string(e.all[i].text), Placeholder)
+	for i := range f.all {
+		text = strings.ReplaceAll(text, string(f.all[i].text), Placeholder)
 	}
 	return text
 }
 
 // In reports whether data contains one of the secrets.
-func (e *Forms) In(data []byte) bool {
-	if e == nil {
+func (f *Forms) In(data []byte) bool {
+	if f == nil {
 		return false
 	}
-	for i := range e.all {
-		if e.all[i].in(data) {
+	for i := range f.all {
+		if f.all[i].in(data) {
 			return true
 		}
 	}

@@ -62,7 +62,7 @@ func NewSentHosts(arguments []byte) *Hosts {
 		return nil
 	}
 	h := newHosts()
-	h.value(arguments, 0)
+	h.addValue(arguments, 0)
 	if len(h.inside) > maxSentInside {
 		h.inside = nil
 	}
@@ -72,26 +72,26 @@ func NewSentHosts(arguments []byte) *Hosts {
 	return h
 }
 
-// value adds the hosts in the strings of a JSON value.
-func (h *Hosts) value(v []byte, depth int) {
+// addValue adds the hosts in the strings of a JSON value.
+func (h *Hosts) addValue(v []byte, depth int) {
 	if depth > jsonscan.DefaultMaxDepth {
 		return
 	}
 	switch jsonscan.KindOf(v) {
 	case jsonscan.Object:
 		for _, member := range jsonscan.Members(v) {
-			h.value(member, depth+1)
+			h.addValue(member, depth+1)
 		}
 	case jsonscan.Array:
 		for element := range jsonscan.Elements(v) {
-			h.value(element, depth+1)
+			h.addValue(element, depth+1)
 		}
 	case jsonscan.String:
 		text := string(jsonscan.Unquote(v))
-		h.text(text)
+		h.addText(text)
 		if strings.Contains(text, "%") {
 			if decoded, err := url.QueryUnescape(text); err == nil {
-				h.text(decoded)
+				h.addText(decoded)
 			}
 		}
 	default:
@@ -103,8 +103,8 @@ func (h *Hosts) value(v []byte, depth int) {
 var sentHost = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#@"'<>\\]*@)?(\[[0-9A-Fa-f:.%]+\]|[^\s/?#@:"'<>\\\[\],;)]+)|([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)|` +
 	`([A-Za-z][A-Za-z0-9_-]*:\d{2,5})\b|([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:[:.][0-9.]+)?)`)
 
-// text adds the hosts in a text.
-func (h *Hosts) text(text string) {
+// addText adds the hosts in a text.
+func (h *Hosts) addText(text string) {
 	for len(text) > 0 && len(h.names) < maxSentNames {
 		at := sentHost.FindStringSubmatchIndex(text)
 		if at == nil {

@@ -7,7 +7,9 @@ import (
 )
 
 // Redactor removes the gateway's own secrets from the responses of one call: those of the configuration, and those that
-// were sent in this call alone. It is a value and needs no allocation.
+// were sent in this call alone. Part and Text are for successful responses, in which a short secret may be an ordinary
+// word and stays; All and Error are for errors, from which it is removed, too. A Redactor is a value and needs no
+// allocation.
 type Redactor struct {
 	Configured *Configured // nil if the API has no secrets
 	Sent       *Forms      // nil if no token or identity was sent

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/auth/oauthserver"
 )
 
 // refusedPage fails unless a response is a page that refuses something and sends the browser nowhere.
@@ -414,11 +417,62 @@ func TestDocumentAttacks(t *testing.T) {
 	for _, id := range []string{"https://10.0.0.1/c.json", "https://127.0.0.1:8443/c.json", "http://notes.example.com/c.json", "https://notes.example.com", "https://a@notes.example.com/c", "https://notes.example.com/a/../c"} {
 		refusedPage(t, id, w.browser().get(authorizeURL(id, nil)))
 	}
+	for _, id := range []string{"https://nоtes.example.com/c.json", "https://notes.example.com%D0%BE/c.json", "https://notes.example.com/‮c.json"} { // о is Cyrillic
+		if oauthserver.IsMetadataURL(id) {
+			t.Errorf("%q may be shown as the host of another client", id)
+		}
+	}
+	w.document = &http.Client{Transport: resolving{}}
+	w.Server = w.replica(sealKey)
+	page := w.browser().get(authorizeURL("https://wiki.corp.example/c.json", nil))
+	if text := page.Body.String(); strings.Contains(text, "10.1.2.3") || !strings.Contains(text, "be read") || !strings.Contains(w.log.String(), "10.1.2.3") {
+		t.Errorf("anybody learns the address of a name: %s; the log has %s", text, w.log)
+	}
 	for range documentRate.Burst {
 		w.browser().get(authorizeURL("https://notes.example.com/other.json", nil))
 	}
 	if rec := w.browser().get(authorizeURL("https://notes.example.com/more.json", nil)); rec.Code != http.StatusServiceUnavailable {
 		t.Errorf("documents are fetched without limit: %d", rec.Code)
+	}
+}
+
+// resolving fails as the client of metadata documents does for a name of the private network.
+type resolving struct{}
+
+func (resolving) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("address 10.1.2.3 is not allowed for this host")
+}
+
+// TestConsentScopes: the user sees the scopes that the token will have, not those that the client admits to.
+func TestConsentScopes(t *testing.T) {
+	w := newWorld(t, "")
+	id := w.register(appRedirect)
+	w.config.Auth.Registration.Scopes = []string{"offline_access", "api://gateway/orders.delete"}
+	for forward, want := range map[bool][]string{true: {"<code>mcp.use</code>", "<code>orders.delete</code>"}, false: {"<code>orders.delete</code>"}} {
+		w.config.Auth.Registration.ForwardScopes = forward
+		page := w.browser().get(authorizeURL(id, nil)).Body.String()
+		if strings.Count(page, "<code>") != len(want) || slices.ContainsFunc(want, func(scope string) bool { return !strings.Contains(page, scope) }) {
+			t.Errorf("forward_scopes %v: the page is %s, want %q", forward, page, want)
+		}
+	}
+}
+
+// TestRemoteSchemes: a scheme that leads to any host is no way around redirect_hosts, and the page shows where one of an application leads.
+func TestRemoteSchemes(t *testing.T) {
+	w := newWorld(t, ", redirect_hosts: [app.example.com]")
+	for _, uri := range []string{
+		"googlechromes://evil.example/cb", "microsoft-edge-https://evil.example/cb", "x-safari-https://evil.example/cb", "firefox://open-url?url=https://evil.example/",
+		"smb://evil.example/share/cb", "sftp://evil.example/cb", "intent://evil.example/cb", "MICROSOFT-EDGE:/https://evil.example/",
+	} {
+		rec := w.post(w.Server, registerPath, "application/json", `{"redirect_uris":["`+uri+`"]}`)
+		if errorOf(rec) != oauthserver.InvalidRedirectURI {
+			t.Errorf("%s: %d %s", uri, rec.Code, rec.Body)
+		}
+	}
+	const app = "cursor://anysphere.cursor-mcp/oauth/callback"
+	page := w.browser().get(authorizeURL(w.register(app), url.Values{"redirect_uri": {app}})).Body.String()
+	if !strings.Contains(page, "cursor://anysphere.cursor-mcp") {
+		t.Errorf("the page is %s", page)
 	}
 }
 

@@ -32,18 +32,18 @@ var standardScopes = []string{"openid", "profile", "email", "address", "phone", 
 // serveAuthorize is the authorization endpoint (OAuth 2.1 section 4.1.1): GET shows the consent page, and its form is a POST. All errors
 // before the consent are shown to the user, also those that RFC 6749 sends to the client: anybody can register a redirect URI, and the
 // gateway would be an open redirector (RFC 9700 section 4.11.2).
-func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request, f *front) {
+func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request, g *generation) {
 	if r.Method == http.MethodPost {
-		s.serveConsent(w, r, f)
+		s.serveConsent(w, r, g)
 		return
 	}
-	q, p := s.readRequest(r, f)
+	q, p := s.readRequest(r, g)
 	if p != nil {
 		s.showError(w, r, p)
 		return
 	}
 	browser := rand.Text()
-	if c, err := r.Cookie(f.cookieName()); err == nil && len(c.Value) == len(browser) {
+	if c, err := r.Cookie(g.cookieName()); err == nil && len(c.Value) == len(browser) {
 		browser = c.Value // so that other pages of this browser stay valid
 	}
 	q.Browser, q.Until = digest(browser), s.o.Now().Add(consentLifetime).Unix()
@@ -53,22 +53,22 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request, f *front
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: f.cookieName(), Value: browser, Path: "/", HttpOnly: true, Secure: f.secure, MaxAge: int(consentLifetime / time.Second),
+		Name: g.cookieName(), Value: browser, Path: "/", HttpOnly: true, Secure: g.secure, MaxAge: int(consentLifetime / time.Second),
 		SameSite: http.SameSiteLaxMode, // also sent when a client links here, so that its pages stay valid; never with a cross-site POST
 	})
-	s.showConsent(w, r, f, q, handle)
+	s.showConsent(w, r, g, q, handle)
 }
 
 // cookieName returns the name of the cookie of consent pages.
-func (f *front) cookieName() string {
-	if f.secure {
+func (g *generation) cookieName() string {
+	if g.secure {
 		return "__Host-" + browserCookie
 	}
 	return browserCookie
 }
 
 // readRequest checks an authorization request.
-func (s *Server) readRequest(r *http.Request, f *front) (*request, *oauthserver.Error) {
+func (s *Server) readRequest(r *http.Request, g *generation) (*request, *oauthserver.Error) {
 	if len(r.URL.RawQuery) > oauthserver.MaxQuery {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "the query has more than %d bytes", oauthserver.MaxQuery)
 	}
@@ -89,14 +89,14 @@ func (s *Server) readRequest(r *http.Request, f *front) (*request, *oauthserver.
 	case len(redirect) > maxRedirect:
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri has more than %d bytes", maxRedirect)
 	}
-	c, p := s.findClient(r.Context(), f, id)
+	c, p := s.findClient(r.Context(), g, id)
 	if p != nil {
 		return nil, p
 	}
 	if !oauthserver.AllowsRedirectURI(c.redirectURIs, redirect) {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri '%s' is not one that the client has registered", redirect)
 	}
-	if reason := f.checkTarget(redirect); reason != "" {
+	if reason := g.checkTarget(redirect); reason != "" {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "redirect_uri '%s' %s", redirect, reason)
 	}
 	q := &request{Client: id, Title: c.title, Redirect: redirect, State: query.Get("state"), Challenge: query.Get("code_challenge"), Refresh: c.refresh}
@@ -110,9 +110,9 @@ func (s *Server) readRequest(r *http.Request, f *front) (*request, *oauthserver.
 		return nil, oauthserver.NewError(oauthserver.InvalidScope, "%d scopes, more than %d", len(q.Scopes), maxScopes)
 	}
 	if len(q.Scopes) == 0 {
-		q.Scopes = f.defaultScopes
+		q.Scopes = g.defaultScopes
 	}
-	q.Resource, p = f.resource(query.All("resource"))
+	q.Resource, p = g.resource(query.All("resource"))
 	return q, p
 }
 
@@ -135,17 +135,17 @@ func checkParameters(query oauthserver.Parameters) *oauthserver.Error {
 	return oauthserver.CheckChallenge(query)
 }
 
-// resource returns the resource that a token is requested for (RFC 8707 section 2): one of the gateway's. Clients of MCP 2025-03-26 name
-// none. The scopes of the provider decide the audience, so that all resources have the same there.
-func (f *front) resource(values []string) (string, *oauthserver.Error) {
+// resource returns the resource of the gateway that a token is requested for (RFC 8707 section 2). Clients of MCP 2025-03-26 name none, and
+// get the first. The provider is not told: its scopes decide the audience, which is the same for all resources.
+func (g *generation) resource(values []string) (string, *oauthserver.Error) {
 	switch {
 	case len(values) > 1:
 		return "", oauthserver.NewError(oauthserver.InvalidTarget, "%d resources: a token is for one", len(values))
 	case len(values) == 0:
-		return f.resources[0], nil
+		return g.resources[0], nil
 	}
 	named := strings.TrimSuffix(values[0], "/")
-	if !slices.Contains(f.resources, named) {
+	if !slices.Contains(g.resources, named) {
 		return "", oauthserver.NewError(oauthserver.InvalidTarget, "resource '%s' is not one of this gateway", values[0])
 	}
 	return named, nil
@@ -153,12 +153,12 @@ func (f *front) resource(values []string) (string, *oauthserver.Error) {
 
 // serveConsent handles the form of the consent page. The request, which the page has sealed, is taken from the browser that loaded the
 // page, and only from the page itself.
-func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, f *front) {
+func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, g *generation) {
 	refuse := func(reason string) {
 		s.o.Log.WarnContext(r.Context(), "an answer to a consent page was refused", "reason", reason)
 		s.showError(w, r, &oauthserver.Error{Status: http.StatusForbidden, Code: oauthserver.AccessDenied, Description: reason})
 	}
-	if !loginpage.Posted(r, f.issuer) {
+	if !loginpage.Posted(r, g.issuer) {
 		refuse("this answer comes from a page of another site")
 		return
 	}
@@ -168,13 +168,13 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, f *front) 
 		return
 	}
 	var q request
-	c, err := r.Cookie(f.cookieName())
-	if err != nil || s.seals.open(form.Get("request"), "request", &q) != nil || subtle.ConstantTimeCompare([]byte(digest(c.Value)), []byte(q.Browser)) != 1 || s.seals.over(q.Until) {
+	c, err := r.Cookie(g.cookieName())
+	if err != nil || s.seals.open(form.Get("request"), "request", &q) != nil || subtle.ConstantTimeCompare([]byte(digest(c.Value)), []byte(q.Browser)) != 1 || s.seals.expired(q.Until) {
 		refuse("this page is too old, or was shown to another browser: start again in your client")
 		return
 	}
 	if form.Get("answer") != "allow" {
-		s.showDenied(w, r, f, &q)
+		s.showDenied(w, r, g, &q)
 		return
 	}
 	data, err := json.Marshal(approved{digest(q.Client), q.Redirect, q.State, q.Challenge, q.Resource, q.Refresh})
@@ -182,26 +182,40 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, f *front) 
 		refuse("the request can't be kept")
 		return
 	}
-	location, err := f.party.Begin(w, r, data, f.providerScopes(q.Scopes)...)
+	location, err := g.party.Begin(w, r, data, g.providerScopes(q.Scopes)...)
 	if err != nil {
 		s.loginFailed(w, r, err)
 		return
 	}
 	s.o.Log.InfoContext(r.Context(), "a client was approved", "client", q.Title, "redirect", oauthserver.RedirectTarget(q.Redirect))
-	loginpage.Continue(w, r, f.party.Host(), location)
+	loginpage.Continue(w, r, g.party.Host(), location)
 }
 
 // providerScopes returns scopes as the provider knows them.
-func (f *front) providerScopes(scopes []string) []string {
-	if !f.config.ForwardScopes {
+func (g *generation) providerScopes(scopes []string) []string {
+	if !g.config.ForwardScopes {
 		return nil
 	}
 	var all []string
 	for _, scope := range scopes {
 		if !slices.Contains(standardScopes, scope) {
-			scope = f.config.ScopePrefix + scope
+			scope = g.config.ScopePrefix + scope
 		}
-		if !slices.Contains(f.config.Scopes, scope) {
+		if !slices.Contains(g.config.Scopes, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all
+}
+
+// consentScopes returns the scopes that a client gets, as clients know them: those of the configuration among them, whatever the client
+// requests, and no others if the provider is not asked for what it requests.
+func (g *generation) consentScopes(requested []string) (all []string) {
+	if g.config.ForwardScopes {
+		all = slices.Clone(requested)
+	}
+	for _, scope := range g.config.Scopes {
+		if scope = strings.TrimPrefix(scope, g.config.ScopePrefix); !slices.Contains(standardScopes, scope) && !slices.Contains(all, scope) {
 			all = append(all, scope)
 		}
 	}
@@ -209,18 +223,18 @@ func (f *front) providerScopes(scopes []string) []string {
 }
 
 // clientScopes returns scopes of a response of the provider as clients know them.
-func (f *front) clientScopes(scopes string) string {
+func (g *generation) clientScopes(scopes string) string {
 	all := strings.Fields(scopes)
 	for i, scope := range all {
-		all[i] = strings.TrimPrefix(scope, f.config.ScopePrefix)
+		all[i] = strings.TrimPrefix(scope, g.config.ScopePrefix)
 	}
 	return strings.Join(all, " ")
 }
 
-// serveCallback serves the gateway's redirect URI at the provider. It seals the provider's code as the client's, which the client redeems
-// at the gateway; only then the gateway redeems the provider's.
-func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, f *front) {
-	login, err := f.party.Callback(w, r)
+// serveCallback serves the redirect URI that the gateway has at the provider. The client gets the provider's code, sealed, as its own code.
+// The gateway redeems the provider's code when the client redeems the sealed one.
+func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, g *generation) {
+	login, err := g.party.Callback(w, r)
 	var a approved
 	if login == nil || json.Unmarshal(login.Data, &a) != nil || a.Redirect == "" {
 		s.loginFailed(w, r, err)
@@ -233,7 +247,7 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, f *front)
 		if errors.As(err, &failure) && slices.Contains(authorizationErrors, failure.Code) {
 			answer.Set("error", failure.Code)
 		}
-		f.redirect(w, &a, answer)
+		g.redirect(w, &a, answer)
 		return
 	}
 	own := code{ID: newID(), Until: s.o.Now().Add(codeLifetime).Unix(), Login: *login, Resource: a.Resource, Refresh: a.Refresh}
@@ -242,7 +256,7 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, f *front)
 		s.loginFailed(w, r, err)
 		return
 	}
-	f.redirect(w, &a, url.Values{"code": {handle}})
+	g.redirect(w, &a, url.Values{"code": {handle}})
 }
 
 // authorizationErrors are the errors of RFC 6749 section 4.1.2.1 and OpenID Connect Core section 3.1.2.6 that are passed on to clients.
@@ -251,15 +265,15 @@ var authorizationErrors = []string{oauthserver.AccessDenied, oauthserver.Invalid
 const temporarilyUnavailable = "temporarily_unavailable"
 
 // redirect sends the browser back to the client, with state and issuer (RFC 9207).
-func (f *front) redirect(w http.ResponseWriter, a *approved, answer url.Values) {
-	w.Header().Set("Location", f.answerURL(a.Redirect, a.State, answer))
+func (g *generation) redirect(w http.ResponseWriter, a *approved, answer url.Values) {
+	w.Header().Set("Location", g.answerURL(a.Redirect, a.State, answer))
 	w.WriteHeader(http.StatusFound)
 }
 
-func (f *front) answerURL(redirect, state string, answer url.Values) string {
+func (g *generation) answerURL(redirect, state string, answer url.Values) string {
 	if state != "" {
 		answer.Set("state", state)
 	}
-	answer.Set("iss", f.issuer)
+	answer.Set("iss", g.issuer)
 	return oauthserver.AddToRedirectURI(redirect, answer)
 }

@@ -34,17 +34,15 @@ const (
 
 // client is a client that wants to log in. All clients are public.
 type client struct {
-	id           string
 	title        string // for the consent page; chosen by the client
-	document     string // host of its metadata document; "" if it registered
 	redirectURIs []string
 	refresh      bool // it may have refresh tokens
 }
 
 // findClient returns the client with an ID. The error is for the user.
-func (s *Server) findClient(ctx context.Context, f *front, id string) (*client, *oauthserver.Error) {
+func (s *Server) findClient(ctx context.Context, g *generation, id string) (*client, *oauthserver.Error) {
 	if oauthserver.IsMetadataURL(id) {
-		m, p := f.documents.get(ctx, id, s.limits)
+		m, p := g.documents.get(ctx, id, s.limits)
 		if p != nil {
 			return nil, p
 		}
@@ -53,18 +51,18 @@ func (s *Server) findClient(ctx context.Context, f *front, id string) (*client, 
 			return nil, unknownClient()
 		}
 		return &client{
-			id: id, title: title(m.Name, u.Host), document: u.Host, redirectURIs: m.RedirectURIs, refresh: slices.Contains(m.Grants, oauthserver.GrantRefresh),
+			title: title(m.Name, u.Host), redirectURIs: m.RedirectURIs, refresh: slices.Contains(m.Grants, oauthserver.GrantRefresh),
 		}, nil
 	}
 	var r registered
 	if len(id) > maxClientID || s.seals.open(id, "client", &r) != nil {
 		return nil, unknownClient()
 	}
-	return &client{id: id, title: title(r.Name, "A client without a name"), redirectURIs: r.RedirectURIs, refresh: r.Refresh}, nil
+	return &client{title: title(r.Name, "A client without a name"), redirectURIs: r.RedirectURIs, refresh: r.Refresh}, nil
 }
 
-// isClient reports whether a client ID is one that the gateway has given, or the URL of a metadata document. The latter is not fetched:
-// what the client presents was bound to the ID when it was.
+// isClient reports whether a client ID was issued by the gateway or is the URL of a metadata document. The document is not fetched: a code
+// or refresh token opens only with the client ID that it was issued to, after the document was checked.
 func (s *Server) isClient(id string) bool {
 	var r registered
 	return oauthserver.IsMetadataURL(id) || len(id) <= maxClientID && s.seals.open(id, "client", &r) == nil
@@ -82,12 +80,12 @@ func title(name, otherwise string) string {
 }
 
 // checkTarget returns the reason that the configuration does not allow a redirect URI; "" if it does.
-func (f *front) checkTarget(redirect string) string {
+func (g *generation) checkTarget(redirect string) string {
 	u, err := url.Parse(redirect)
 	if err != nil {
 		return "is not a URI"
 	}
-	if hosts := f.config.RedirectHosts; u.Scheme == "https" && len(hosts) > 0 &&
+	if hosts := g.config.RedirectHosts; u.Scheme == "https" && len(hosts) > 0 &&
 		!slices.ContainsFunc(hosts, func(host string) bool { return origin.Lower(host) == origin.Lower(u.Hostname()) }) {
 		return "has a host that auth.registration.redirect_hosts does not list"
 	}
@@ -95,10 +93,10 @@ func (f *front) checkTarget(redirect string) string {
 }
 
 // serveRegister registers a public client (RFC 7591 section 3). Nothing is stored: the client ID is the registration.
-func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, f *front) {
+func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, g *generation) {
 	m, p := oauthserver.ReadRegistration(w, r)
 	if p == nil {
-		p = f.checkRegistration(m)
+		p = g.checkRegistration(m)
 	}
 	if p == nil {
 		m.Name, m.IssuedAt = text.TruncateRunes(oauthserver.Printable(m.Name), maxName), s.o.Now().Unix()
@@ -118,11 +116,11 @@ func (s *Server) serveRegister(w http.ResponseWriter, r *http.Request, f *front)
 }
 
 // checkRegistration checks what the gateway demands besides RFC 7591.
-func (f *front) checkRegistration(m *oauthserver.ClientMetadata) *oauthserver.Error {
+func (g *generation) checkRegistration(m *oauthserver.ClientMetadata) *oauthserver.Error {
 	bytes := 0
 	for _, uri := range m.RedirectURIs {
 		bytes += len(uri)
-		if reason := f.checkTarget(uri); reason != "" {
+		if reason := g.checkTarget(uri); reason != "" {
 			return oauthserver.NewError(oauthserver.InvalidRedirectURI, "redirect URI '%s' %s", uri, reason)
 		}
 	}
@@ -162,7 +160,7 @@ func (d *documents) get(ctx context.Context, id string, l *limits) (*oauthserver
 	if ok && d.now().Before(known.until) {
 		return known.ClientMetadata, nil
 	}
-	if !l.document(ctx) {
+	if !l.allowFetch(ctx) {
 		return nil, &oauthserver.Error{Status: http.StatusServiceUnavailable, Code: temporarilyUnavailable, Description: "too many metadata documents of clients are fetched; try again"}
 	}
 	select {

@@ -48,8 +48,8 @@ func (l *limits) wait(r *http.Request, path string) time.Duration {
 	return d.RetryAfter
 }
 
-// document counts a fetch of a metadata document, and reports whether it is allowed.
-func (l *limits) document(ctx context.Context) bool {
+// allowFetch counts a fetch of a metadata document, and reports whether it is allowed.
+func (l *limits) allowFetch(ctx context.Context) bool {
 	d, _ := l.counts.Take(ctx, "document", documentRate, 1)
 	return d.Allowed
 }

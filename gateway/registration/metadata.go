@@ -23,15 +23,15 @@ type metadata struct {
 	ProtectedResources     []string `json:"protected_resources,omitempty"` // RFC 9728 section 4
 }
 
-func (f *front) newMetadata() *metadata {
+func (g *generation) newMetadata() *metadata {
 	return &metadata{
-		Issuer: f.issuer, AuthorizationEndpoint: f.issuer + authorizePath, TokenEndpoint: f.issuer + tokenPath, Registration: f.issuer + registerPath,
-		Scopes: f.defaultScopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, Grants: []string{oauthserver.GrantCode, oauthserver.GrantRefresh},
-		TokenAuth: []string{"none"}, ChallengeMethods: []string{"S256"}, IssuerInResponse: true, ClientMetadataDocument: true, ProtectedResources: f.resources,
+		Issuer: g.issuer, AuthorizationEndpoint: g.issuer + authorizePath, TokenEndpoint: g.issuer + tokenPath, Registration: g.issuer + registerPath,
+		Scopes: g.defaultScopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, Grants: []string{oauthserver.GrantCode, oauthserver.GrantRefresh},
+		TokenAuth: []string{"none"}, ChallengeMethods: []string{"S256"}, IssuerInResponse: true, ClientMetadataDocument: true, ProtectedResources: g.resources,
 	}
 }
 
-func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request, f *front) {
+func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request, g *generation) {
 	w.Header().Set("Cache-Control", "public, max-age=60")
-	oauthserver.WriteJSON(w, http.StatusOK, f.metadata)
+	oauthserver.WriteJSON(w, http.StatusOK, g.metadata)
 }

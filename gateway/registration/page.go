@@ -26,11 +26,11 @@ type consentView struct {
 }
 
 // showConsent asks the user to approve a client.
-func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, f *front, q *request, handle string) {
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, g *generation, q *request, handle string) {
 	u, err := url.Parse(q.Redirect)
 	view := consentView{
 		Client: q.Title, Target: oauthserver.RedirectTarget(q.Redirect), Remote: err == nil && u.Scheme == "https" && !origin.Loopback(u.Hostname()),
-		Gateway: hostOf(f.issuer), Provider: f.party.Host(), Scopes: q.Scopes, Action: f.path + authorizePath, Handle: handle,
+		Gateway: hostOf(g.issuer), Provider: g.party.Host(), Scopes: g.consentScopes(q.Scopes), Action: g.path + authorizePath, Handle: handle,
 	}
 	if oauthserver.IsMetadataURL(q.Client) {
 		view.Document = hostOf(q.Client)
@@ -40,8 +40,8 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, f *front, q
 
 // showDenied tells the user that the client gets nothing. The client learns it at once if it runs on the user's machine; a link leads to
 // others, since a page must not send the browser to an address that anybody may have registered.
-func (s *Server) showDenied(w http.ResponseWriter, r *http.Request, f *front, q *request) {
-	link := f.answerURL(q.Redirect, q.State, url.Values{"error": {oauthserver.AccessDenied}, "error_description": {"the user has not approved the client"}})
+func (s *Server) showDenied(w http.ResponseWriter, r *http.Request, g *generation, q *request) {
+	link := g.answerURL(q.Redirect, q.State, url.Values{"error": {oauthserver.AccessDenied}, "error_description": {"the user has not approved the client"}})
 	if u, err := url.Parse(q.Redirect); err == nil && u.Scheme == "http" { // loopback, then
 		w.Header().Set("Refresh", "0; url="+link)
 	}
@@ -56,7 +56,7 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, p *oauthserve
 	if status == http.StatusUnauthorized {
 		status = http.StatusBadRequest // no authentication is possible here
 	}
-	s.o.Log.DebugContext(r.Context(), "an authorization request was refused", "error", p.Code, "reason", p.Description)
+	s.o.Log.DebugContext(r.Context(), "an authorization request was refused", "error", p.Code, "reason", p.Description, "cause", p.Cause)
 	loginpage.Write(w, r, status, loginpage.Show(loginpage.Message{Title: "This login can't go on", Text: sentence(p.Description), Code: p.Code}))
 }
 

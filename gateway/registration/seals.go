@@ -17,8 +17,8 @@ const (
 	consentLifetime = 10 * time.Minute
 	// codeLifetime is the lifetime of a code. RFC 6749 section 4.1.2 recommends at most ten minutes; clients redeem it at once.
 	codeLifetime = time.Minute
-	// refreshMemory is how long the use of a refresh token is remembered: long enough for a thief who got a copy of what the client
-	// has, short enough for the memory of one process.
+	// refreshMemory is how long the use of a refresh token is remembered. It limits the memory of the process; a copy of the token that is
+	// used later is not noticed here, but by the provider if it rotates its own.
 	refreshMemory = time.Hour
 )
 
@@ -44,7 +44,8 @@ type request struct {
 	Until     int64    `json:"e"` // Unix time
 }
 
-// approved is what is left of a request once the user has approved it. The browser keeps it while it is at the provider.
+// approved is the part of a request that the callback needs, once the user has approved it. The browser keeps it while the user signs in at
+// the provider.
 type approved struct {
 	Client    string `json:"c"` // digest of the client ID, which may be too long for a cookie
 	Redirect  string `json:"r"`
@@ -100,8 +101,8 @@ func boundTo(kind string, bound []string) []byte {
 	return []byte(kind + "\n" + strings.Join(bound, "\n"))
 }
 
-// over reports whether a time has passed.
-func (s seals) over(until int64) bool { return !s.now().Before(time.Unix(until, 0)) }
+// expired reports whether a time has passed.
+func (s seals) expired(until int64) bool { return !s.now().Before(time.Unix(until, 0)) }
 
 // digest returns the SHA-256 sum of a client ID or cookie, as text.
 func digest(text string) string {

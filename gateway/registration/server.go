@@ -36,7 +36,7 @@ type Options struct {
 	Documents func(*config.Config) *http.Client
 	// Verify returns the reason that an access token for a resource is not accepted by the gateway, for the log; nil if it is.
 	Verify func(ctx context.Context, resource, token string) error
-	// Sealer seals all that clients and browsers keep. Replicas share its keys.
+	// Sealer seals the handles that clients and browsers keep. Replicas share its keys.
 	Sealer relyingparty.Sealer
 	// Spent remembers codes and refresh tokens that were used.
 	Spent state.Once
@@ -54,13 +54,13 @@ type Server struct {
 	limits *limits
 	routes map[string]route
 
-	mu    sync.Mutex
-	front *front // of the last configuration; nil before the first
+	mu      sync.Mutex
+	serving *generation // of the last configuration; nil before the first
 }
 
-// front is the authorization server of one configuration. Its fields are immutable.
-type front struct {
-	of     *config.Config
+// generation is the authorization server of one configuration. Its fields are immutable.
+type generation struct {
+	of     *config.Config // all of the configuration, by which a reload is noticed
 	config *config.Registration
 	// issuer is the public URL, without a slash at the end.
 	issuer string
@@ -75,7 +75,7 @@ type front struct {
 	metadata      *metadata
 }
 
-// New returns a server that has not asked its provider yet.
+// New returns a server. It sends no request: the provider's metadata are read when the first login begins.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -95,23 +95,23 @@ func New(o Options) *Server {
 type route struct {
 	methods string
 	open    bool // pages of any origin may read it: it has no cookies
-	serve   func(http.ResponseWriter, *http.Request, *front)
+	serve   func(http.ResponseWriter, *http.Request, *generation)
 }
 
 // ServeHTTP implements [http.Handler], for paths below the public URL.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f, err := s.current()
+	g, err := s.current()
 	if err != nil {
 		s.o.Log.Error("auth.registration can't be served", "error", err)
 		http.Error(w, "the authorization server is not available", http.StatusServiceUnavailable)
 		return
 	}
 	path := r.URL.Path
-	if rest, ok := strings.CutPrefix(path, metadataPath); ok && f != nil && (rest == f.path || rest == "/") {
+	if rest, ok := strings.CutPrefix(path, metadataPath); ok && g != nil && (rest == g.path || rest == "/") {
 		path = metadataPath
 	}
 	to, known := s.routes[path]
-	if f == nil || !known {
+	if g == nil || !known {
 		http.NotFound(w, r)
 		return
 	}
@@ -138,28 +138,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(&oauthserver.Error{Status: http.StatusTooManyRequests, Code: temporarilyUnavailable, Description: "too many requests from this address"}).Write(w)
 		return
 	}
-	to.serve(w, r, f)
+	to.serve(w, r, g)
 }
 
 // current returns the authorization server of the configuration in use; nil if it has none.
-func (s *Server) current() (*front, error) {
+func (s *Server) current() (*generation, error) {
 	c := s.o.Config()
 	if c.Auth == nil || c.Auth.Registration == nil {
 		return nil, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.front == nil || s.front.of != c {
-		f, err := s.newFront(c)
+	if s.serving == nil || s.serving.of != c {
+		g, err := s.newGeneration(c)
 		if err != nil {
 			return nil, err
 		}
-		s.front = f
+		s.serving = g
 	}
-	return s.front, nil
+	return s.serving, nil
 }
 
-func (s *Server) newFront(c *config.Config) (*front, error) {
+func (s *Server) newGeneration(c *config.Config) (*generation, error) {
 	reg, provider := c.Auth.Registration, c.Auth.Provider()
 	client, err := s.o.Provider(provider)
 	if err != nil {
@@ -169,20 +169,20 @@ func (s *Server) newFront(c *config.Config) (*front, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &front{
+	g := &generation{
 		of: c, config: reg, issuer: base.String(), path: base.EscapedPath(), secure: base.Scheme == "https", resources: c.Resources(), defaultScopes: c.Auth.DefaultScopes,
 	}
 	for _, e := range c.Endpoints {
-		f.resources = append(f.resources, c.EndpointResources(e.Name)...)
+		g.resources = append(g.resources, c.EndpointResources(e.Name)...)
 	}
-	f.party = relyingparty.New(relyingparty.Options{
+	g.party = relyingparty.New(relyingparty.Options{
 		Client: relyingparty.Client{
-			Issuer: provider.Issuer.String(), ID: reg.ClientID, Secret: reg.ClientSecret.Reveal(), RedirectURI: f.issuer + callbackPath,
+			Issuer: provider.Issuer.String(), ID: reg.ClientID, Secret: reg.ClientSecret.Reveal(), RedirectURI: g.issuer + callbackPath,
 			Scopes: reg.Scopes, Parameters: reg.Parameters, HTTP: client,
 		},
-		Sealer: s.o.Sealer, Cookie: relyingparty.Cookie{Name: "drawbridge_login", Path: f.path + callbackPath, Secure: f.secure, Parallel: true}, Now: s.o.Now,
+		Sealer: s.o.Sealer, Cookie: relyingparty.Cookie{Name: "drawbridge_login", Path: g.path + callbackPath, Secure: g.secure, Parallel: true}, Now: s.o.Now,
 	})
-	f.documents = newDocuments(s.o.Documents(c), s.o.Now)
-	f.metadata = f.newMetadata()
-	return f, nil
+	g.documents = newDocuments(s.o.Documents(c), s.o.Now)
+	g.metadata = g.newMetadata()
+	return g, nil
 }

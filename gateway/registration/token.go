@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"drawbridge/auth/relyingparty"
 )
 
-// tokens is the response of the token endpoint (RFC 6749 section 5.1). The ID token is the gateway's own, and stays here.
+// tokens is the response of the token endpoint (RFC 6749 section 5.1). It has no ID token: the provider's is issued to the gateway.
 type tokens struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
@@ -22,8 +21,8 @@ type tokens struct {
 }
 
 // serveToken is the token endpoint (RFC 6749 section 3.2).
-func (s *Server) serveToken(w http.ResponseWriter, r *http.Request, f *front) {
-	issued, p := s.token(w, r, f)
+func (s *Server) serveToken(w http.ResponseWriter, r *http.Request, g *generation) {
+	issued, p := s.token(w, r, g)
 	if p != nil {
 		if p.Status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "5")
@@ -35,7 +34,7 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request, f *front) {
 	oauthserver.WriteJSON(w, http.StatusOK, issued)
 }
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request, f *front) (*tokens, *oauthserver.Error) {
+func (s *Server) token(w http.ResponseWriter, r *http.Request, g *generation) (*tokens, *oauthserver.Error) {
 	form, p := oauthserver.ReadForm(w, r)
 	if p != nil {
 		return nil, p
@@ -55,17 +54,17 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, f *front) (*token
 	case "":
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no grant_type")
 	case oauthserver.GrantCode:
-		return s.redeemCode(r.Context(), f, id, form)
+		return s.redeemCode(r.Context(), g, id, form)
 	case oauthserver.GrantRefresh:
-		return s.redeemRefresh(r.Context(), f, id, form)
+		return s.redeemRefresh(r.Context(), g, id, form)
 	default:
 		return nil, oauthserver.NewError("unsupported_grant_type", "grant_type '%s' is not supported", kind)
 	}
 }
 
-// redeemCode is OAuth 2.1 section 4.1.3. The seal of a code opens for the client ID, the redirect URI and the verifier that belong to it
-// alone, so that another client, another redirect URI and another verifier all fail in the same way.
-func (s *Server) redeemCode(ctx context.Context, f *front, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
+// redeemCode serves the grant authorization_code (OAuth 2.1 section 4.1.3). The seal of a code opens only with the client ID, the redirect
+// URI and the verifier that belong to it: another client, another redirect URI and another verifier all fail in the same way.
+func (s *Server) redeemCode(ctx context.Context, g *generation, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
 	if form.Get("code") == "" || form.Get("redirect_uri") == "" {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no code or no redirect_uri")
 	}
@@ -74,25 +73,26 @@ func (s *Server) redeemCode(ctx context.Context, f *front, id string, form oauth
 	}
 	var c code
 	err := s.seals.open(form.Get("code"), "code", &c, digest(id), form.Get("redirect_uri"), oauthserver.Challenge(form.Get("code_verifier")))
-	if err != nil || s.seals.over(c.Until) {
+	if err != nil || s.seals.expired(c.Until) {
 		return nil, oauthserver.NewError(oauthserver.InvalidGrant, "the code has expired, or is not for this client, redirect_uri and code_verifier")
 	}
 	if p := checkResource(form, c.Resource); p != nil {
 		return nil, p
 	}
-	got, err := f.party.Redeem(ctx, &c.Login)
+	got, err := g.party.Redeem(ctx, &c.Login)
 	if err != nil {
 		return nil, s.providerFailed(ctx, err)
 	}
 	if p := s.spend(ctx, id, "code "+c.ID, time.Unix(c.Until, 0)); p != nil {
 		return nil, p
 	}
-	return s.issue(ctx, f, id, got, c.Resource, c.Refresh)
+	return s.issue(ctx, g, id, got, c.Resource, c.Refresh)
 }
 
-// redeemRefresh is RFC 6749 section 6. The client gets another refresh token, and can't use this one again, also if the provider's
-// is the same. Its use is spent after the provider has answered: while the provider is down, the client keeps its login.
-func (s *Server) redeemRefresh(ctx context.Context, f *front, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
+// redeemRefresh serves the grant refresh_token (RFC 6749 section 6). The client gets another refresh token, and can't use this one again,
+// even if the provider's is the same. It counts as used only after the provider has answered, so that a client keeps its login while the
+// provider is down.
+func (s *Server) redeemRefresh(ctx context.Context, g *generation, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
 	var held refresh
 	switch {
 	case form.Get("refresh_token") == "":
@@ -103,14 +103,14 @@ func (s *Server) redeemRefresh(ctx context.Context, f *front, id string, form oa
 	if p := checkResource(form, held.Resource); p != nil {
 		return nil, p
 	}
-	got, err := f.party.Refresh(ctx, held.Token)
+	got, err := g.party.Refresh(ctx, held.Token)
 	if err != nil {
 		return nil, s.providerFailed(ctx, err)
 	}
 	if p := s.spend(ctx, id, "refresh "+held.ID, s.o.Now().Add(refreshMemory)); p != nil {
 		return nil, p
 	}
-	return s.issue(ctx, f, id, got, held.Resource, true)
+	return s.issue(ctx, g, id, got, held.Resource, true)
 }
 
 // checkResource checks that a token request names no other resource than the authorization request did (RFC 8707 section 2.2).
@@ -139,7 +139,7 @@ func (s *Server) spend(ctx context.Context, clientID, id string, until time.Time
 
 // issue returns the provider's tokens as those of the client, once the gateway has verified that it accepts the access token: the client
 // must not get a token for another service of the provider, and would log in again and again with one that is not accepted.
-func (s *Server) issue(ctx context.Context, f *front, id string, got *relyingparty.Tokens, resource string, mayRefresh bool) (*tokens, *oauthserver.Error) {
+func (s *Server) issue(ctx context.Context, g *generation, id string, got *relyingparty.Tokens, resource string, mayRefresh bool) (*tokens, *oauthserver.Error) {
 	serverError := func(description string) *oauthserver.Error {
 		return &oauthserver.Error{Status: http.StatusBadGateway, Code: "server_error", Description: description}
 	}
@@ -152,7 +152,7 @@ func (s *Server) issue(ctx context.Context, f *front, id string, got *relyingpar
 	}
 	issued := &tokens{AccessToken: got.AccessToken, TokenType: "Bearer", ExpiresIn: got.ExpiresIn}
 	if scope, ok := got.Extra("scope").(string); ok {
-		issued.Scope = f.clientScopes(scope)
+		issued.Scope = g.clientScopes(scope)
 	}
 	if got.RefreshToken != "" && mayRefresh {
 		var err error
@@ -168,7 +168,7 @@ func (s *Server) providerFailed(ctx context.Context, err error) *oauthserver.Err
 	s.o.Log.WarnContext(ctx, "the provider issued no tokens", "reason", err)
 	failure := &relyingparty.Failure{Unavailable: true}
 	if errors.As(err, &failure); !failure.Unavailable {
-		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", fmt.Sprint(failure.Reason))
+		return oauthserver.NewError(oauthserver.InvalidGrant, "%s", failure.Reason)
 	}
 	return &oauthserver.Error{Status: http.StatusServiceUnavailable, Code: temporarilyUnavailable, Description: "the provider does not answer, or refuses the gateway; its log says why"}
 }

@@ -42,11 +42,11 @@ func (r *Renderer) Caption(p answer.Part, n int) string {
 	case n > 0:
 		name = fmt.Sprintf("Part %d of the answer", n)
 	}
-	facts, why, more := facts(p.MediaType, len(p.Data)), "", "the file"
+	described, why, more := facts(p.MediaType, len(p.Data)), "", "the file"
 	form := r.formOf(p)
 	if p.Kind == answer.Image {
 		if width, height := pixels(p.MediaType, p.Data); width > 0 && height > 0 {
-			facts += fmt.Sprintf(", %d x %d pixels", width, height)
+			described += fmt.Sprintf(", %d x %d pixels", width, height)
 		}
 		why = imageObstacle(p)
 	} else if strings.HasPrefix(p.MediaType, "image/") {
@@ -61,7 +61,7 @@ func (r *Renderer) Caption(p answer.Part, n int) string {
 	case asResource:
 		more = "such files"
 	}
-	text := fmt.Sprintf("%s (%s) is in the next block, %s.", name, facts, where)
+	text := fmt.Sprintf("%s (%s) is in the next block, %s.", name, described, where)
 	if why != "" {
 		text += " " + why
 	}

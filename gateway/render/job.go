@@ -12,7 +12,7 @@ import (
 )
 
 // FailedJob returns the text about a job that has ended without success, in the service's words. body is that of its
-// last status; nil if there is none.
+// last status, or nil.
 func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) string {
 	message := api + " took the call as a job, which has failed"
 	if last.State == job.Cancelled {
@@ -39,7 +39,7 @@ type RunningJob struct {
 	Last       *job.Report   // latest status; nil if the service does not know the URL that it returned
 	StatusTool string        // tool that reports the status; "" if the caller may call none
 	StatusArgs []byte        // arguments of StatusTool
-	URL        *url.URL      // URL of the status at the service; nil if there is none
+	URL        *url.URL      // URL of the status at the service, or nil
 	Webhook    bool          // the result is delivered to the caller's webhook
 }
 

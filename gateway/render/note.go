@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/text"
 )
 
@@ -52,7 +53,7 @@ func Unsent(pointers []string) string {
 	return "Not sent in the request body, because null or an empty value is not allowed there: " + someOf(pointers) + "."
 }
 
-// Mistyped returns the note on members of a request body that were sent although the document declares another type; "" if there are none.
+// Mistyped returns the note on members of a request body that were sent although the document declares another type, or "".
 func Mistyped(faults []openapi.Fault) string {
 	if len(faults) == 0 {
 		return ""
@@ -100,8 +101,17 @@ func (r *Renderer) EmptyText(resp *http.Response) string {
 	return message
 }
 
-// shortText returns the text for a response whose bytes are given as structuredContent alone.
+// shortText returns the text for a response whose bytes are given as structuredContent alone. A number, a boolean, null and a short string
+// are shorter than any description of them.
 func shortText(p answer.Part) string {
+	const most = 64 // bytes of a string
+	switch jsonscan.KindOf(p.Data) {
+	case jsonscan.Object, jsonscan.Array:
+	case jsonscan.Number, jsonscan.Bool, jsonscan.Null, jsonscan.String:
+		if len(p.Data) <= most {
+			return string(p.Data)
+		}
+	}
 	where := "structuredContent"
 	switch {
 	case p.Drift != "" && !p.DuplicateName:

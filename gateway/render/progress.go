@@ -25,7 +25,7 @@ type EventRules struct {
 	hide                          bool
 }
 
-// NewEventRules returns the rules of a setting, or nil if there is none, so that the default rules apply.
+// NewEventRules returns the rules of a setting, or nil, so that the default rules apply.
 func NewEventRules(p *config.Progress) *EventRules {
 	if !p.On() {
 		return nil

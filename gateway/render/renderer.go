@@ -13,7 +13,7 @@ import (
 type Renderer struct {
 	API, Tool, Title string // the tool, and the API that it belongs to
 	Revision         string // protocol revision of the client
-	Structured       bool   // the client knows an output schema, so it expects structuredContent (D8)
+	Structured       bool   // the client knows an output schema, so it expects structuredContent
 	ShortText        bool   // the text beside structuredContent only describes it
 
 	Redactor  redact.Redactor
@@ -22,15 +22,15 @@ type Renderer struct {
 	URI       *config.URITemplate // of the resource that is the response; nil if it can't be read by URI
 	Arguments []byte              // of the call
 
-	Headers string // headers of the response as text, see [HeaderNotes]; "" if there are none
-	Note    string // text that is given beside the response; "" if there is none
+	Headers string // headers of the response as text, see [HeaderNotes], or ""
+	Note    string // text that is given beside the response, or ""
 
 	buffer [8]mcp.Chunk // backs the chunks of a small result, which thus costs no allocation
 }
 
 // Result holds the members of a result of tools/call.
 type Result struct {
-	Meta   []byte // members of _meta, without braces; nil if there are none
+	Meta   []byte // members of _meta, without braces, or nil
 	Chunks []mcp.Chunk
 	// Drift reports that the response contradicts the document.
 	Drift bool

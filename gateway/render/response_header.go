@@ -15,8 +15,8 @@ import (
 )
 
 // Callers get three kinds of response headers: those that every HTTP client needs, those that the document declares,
-// and those that the operator names. All of them are in _meta. The text for the model has those that the document or
-// the operator names, and those that arguments of another operation of the API depend on.
+// and those that the operator names. All of them are in _meta. The text for the model has only those without which it
+// can't go on, see header_text.go.
 
 // Limits of the headers that are passed on. A value that exceeds them is omitted, not cut: the beginning of an ETag is
 // another ETag.
@@ -31,8 +31,8 @@ const (
 )
 
 // usualHeaders are passed on even if the document does not declare them: the version of a resource, related links, its
-// location, and the time to retry.
-var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
+// location, the time to retry, and where a list goes on.
+var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After", "X-Total-Count", "X-Next-Page"}
 
 // rateLimitHeaders are passed on with errors: services send them with every response, and they matter once a call is refused.
 var rateLimitHeaders = upstream.RateLimitHeaders()
@@ -40,11 +40,12 @@ var rateLimitHeaders = upstream.RateLimitHeaders()
 // Headers determines which headers of the responses of an API are passed on. It is immutable.
 type Headers struct {
 	named  []string // named by the operator, canonical
-	needed []string // headers that arguments of the API's operations refer to
+	needed []string // headers that arguments of the API's operations refer to, canonical
 }
 
-// neededHeaders returns the response headers without which some operation of an API can't be called as intended. An
-// example is the ETag for a conditional update, which prevents overwriting a change (RFC 9110 section 13.1).
+// neededHeaders returns the response headers without which some operation of an API can't be called as intended: the
+// ETag for a conditional update, which prevents overwriting a change (RFC 9110 section 13.1), and those that links of
+// the document make arguments of (OAS 3.1.1 section 4.8.20).
 func neededHeaders(operations []*openapi.Operation) (needed []string) {
 	for condition, header := range map[string]string{"If-Match": "Etag", "If-Unmodified-Since": "Last-Modified"} {
 		if slices.ContainsFunc(operations, func(op *openapi.Operation) bool {
@@ -54,8 +55,19 @@ func neededHeaders(operations []*openapi.Operation) (needed []string) {
 			needed = append(needed, header)
 		}
 	}
+	for _, op := range operations {
+		for _, link := range op.Links {
+			for _, e := range link.Parameters {
+				needed = slices.AppendSeq(needed, e.ResponseHeaders())
+			}
+			if link.Body != nil {
+				needed = slices.AppendSeq(needed, link.Body.ResponseHeaders())
+			}
+		}
+	}
 	slices.Sort(needed)
-	return needed
+	needed = slices.Compact(needed)
+	return needed[:min(len(needed), maxNamedHeaders)]
 }
 
 // NewHeaders compiles the headers that the responses of an API's operations pass on besides the usual and the declared
@@ -70,13 +82,14 @@ func NewHeaders(named []string, operations []*openapi.Operation) *Headers {
 
 // HeaderNotes are the headers of a response that callers see.
 type HeaderNotes struct {
-	Meta []byte // a member of _meta; nil if there are none
-	Text string // for the model; "" if there are none
+	Meta []byte // a member of _meta, or nil
+	Text string // for the model, or ""
 }
 
 // Exchange is a response whose headers are read, with the settings that decide how they are shown.
 type Exchange struct {
 	Response  *http.Response
+	Bodiless  bool     // the response has no content, so that its headers are all that it says
 	Declared  []string // headers that the document declares for the status
 	Location  string   // Location header as the service sent it; "" if only its path is known
 	Target    *url.URL // URL of the request if the response has none; nil if it is not known either
@@ -98,8 +111,9 @@ func (h *Headers) Read(x Exchange) (notes HeaderNotes) {
 	// Headers that other calls depend on come first: a document may declare more than the size limits allow.
 	for _, names := range [...][]string{h.needed, usualHeaders, limits, h.named, x.Declared} {
 		for _, name := range names {
-			d := slices.Contains(x.Declared, name)
-			r.read(name, d || slices.Contains(h.named, name) || x.Response.StatusCode < 300 && slices.Contains(h.needed, name), d)
+			declared := slices.Contains(x.Declared, name)
+			inText := x.Bodiless && declared || slices.Contains(h.named, name) || x.Response.StatusCode < 300 && slices.Contains(h.needed, name)
+			r.read(name, inText, declared)
 		}
 	}
 	if r.meta != nil {
@@ -120,8 +134,8 @@ type headReader struct {
 	text []byte
 }
 
-// read adds a header if the response has it and callers may see it. inText adds it to the text, too; declared means
-// that the document names it.
+// read adds a header if the response has it and callers may see it. inText adds it to the text, too, also one that a
+// model does not need to go on; declared means that the document names it.
 func (r *headReader) read(name string, inText, declared bool) {
 	values := r.Response.Header[name]
 	if len(values) == 0 || len(r.done) == maxHeaders || slices.Contains(r.done, name) || r.withholds(name) {
@@ -139,7 +153,10 @@ func (r *headReader) read(name string, inText, declared bool) {
 	}
 	r.meta = append(jsonscan.AppendString(r.meta, spelled(name)), ':')
 	r.meta = jsonscan.AppendString(r.meta, value)
-	if !inText || isTraffic(name) || len(value) > maxTextValue || len(r.text)+len(name)+len(value) > maxTextHeaders {
+	if !inText {
+		value = r.continuation(name, value)
+	}
+	if value == "" || isTraffic(name) || len(value) > maxTextValue || len(r.text)+len(name)+len(value) > maxTextHeaders {
 		return
 	}
 	if r.text != nil {

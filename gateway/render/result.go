@@ -54,6 +54,12 @@ func (r *Renderer) Part(p answer.Part) Result {
 	switch {
 	case !r.Structured:
 		return Result{Chunks: chunks}
+	case p.Kind == answer.Text && p.Wrapped: // the value is as declared, its media type is not
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredResult}, valueOf(p), mcp.Chunk{Bytes: closeBrace})
+		if p.Declared {
+			return Result{Chunks: chunks}
+		}
+		return drift(chunks, notJSON(p))
 	case p.Kind == answer.Text:
 		return unexpected(chunks, p, notJSON(p), valueOf(p))
 	case p.Drift != "" && !p.DuplicateName:
@@ -107,10 +113,10 @@ func (r *Renderer) Parts(parts []answer.Part) Result {
 }
 
 // unexpected renders a response that violates the published output schema: whole, under a key that no schema declares,
-// with the mismatch named in _meta (D8). A response that the document declares besides the one with the schema is not a
+// with the mismatch named in _meta. It is not an error, because the service has done what was asked. A response that the document declares besides the one with the schema is not a
 // mismatch.
 func unexpected(chunks []mcp.Chunk, p answer.Part, why string, value ...mcp.Chunk) Result {
-	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
+	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredUnexpected}), value...), mcp.Chunk{Bytes: closeBrace})
 	if p.Declared {
 		return Result{Chunks: chunks}
 	}

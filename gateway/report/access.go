@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
+	"drawbridge/openapi/text"
 )
 
 // AccessReporter reports how tools can be reached under one configuration.
@@ -53,7 +54,9 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 	a.Annotations = annotationsText(p.Tool.Annotations)
 	a.AnnotationsFrom = from(func(set *config.Settings) bool { return set.Annotations != nil || set.Idempotent != nil }, "")
 	entry := r.Entries[s]
-	if p.Base != nil {
+	if p.Servers != nil {
+		a.BaseURL, a.BaseURLFrom = serversText(p), serversFrom(c, entry, &s.Config)
+	} else if p.Base != nil {
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), fromDocument
 		if base := s.Config.BaseURL; base != nil && p.Base.String() == base.URL().String() {
 			a.BaseURLFrom = c.Origin(entry + ".base_url")
@@ -87,6 +90,37 @@ func annotationsText(a catalog.Annotations) string {
 	return strings.Join(words, ", ")
 }
 
+// serversText lists the base URLs of a tool whose servers claims select among, with the claims and their values.
+func serversText(p *plan.Plan) string {
+	var texts []string
+	for _, view := range p.Servers.All() {
+		base := "none"
+		if u := view.BaseURL(p.Operation); u != nil {
+			base = redact.Location(u.String())
+		}
+		texts = append(texts, p.Servers.Selection(view)+": "+base)
+	}
+	return text.List(texts, maxServers)
+}
+
+// maxServers is the most servers of a tool that are listed.
+const maxServers = 20
+
+// serversFrom returns the settings by which claims select servers.
+func serversFrom(c *config.Config, entry string, api *config.API) string {
+	var keys []string
+	for _, selector := range api.ServerSelectors() {
+		key := c.Origin(entry + "." + selector.Key)
+		if selector.Default != "" {
+			key += ", without the claim " + selector.Default
+		} else {
+			key += ", no calls without the claim"
+		}
+		keys = append(keys, key)
+	}
+	return strings.Join(keys, "; ")
+}
+
 // fromDocument is the origin of settings from the OpenAPI document.
 const fromDocument = "the document"
 
@@ -96,7 +130,7 @@ func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 	entry := r.Entries[s]
 	var all, keys []string
 	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
-	if p.Base != nil && s.GoesElsewhere(p.Base) {
+	if p.Base != nil && p.Servers == nil && s.GoesElsewhere(p.Base) {
 		if key, own := s.ServerCredential(p.Base); own != nil {
 			return string(own.Type), c.Origin(entry + "." + key)
 		}

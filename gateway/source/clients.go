@@ -120,10 +120,10 @@ func prefixes(networks []config.Network) []netip.Prefix {
 }
 
 // forCalls returns the client for the servers of the operations, which have passed the rules of S7.
-func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
+func (c *clients) forCalls(name string, api *openapi.API, baseOf func(*openapi.Operation) *url.URL) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
-		if base := op.Base; base != nil && !slices.Contains(hosts, base.Hostname()) {
+		if base := baseOf(op); base != nil && !slices.Contains(hosts, base.Hostname()) {
 			hosts = append(hosts, base.Hostname())
 		}
 	}

@@ -11,24 +11,25 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// options returns the options of one credential, without their origin.
-func (a *upstreamAuth) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
-	o := credential.Options{Name: c.Name, Now: a.now}
+// options returns the options of one credential, which is sent to one origin.
+func (a *upstreamAuth) options(c *config.Credential, limits config.Limits, to *url.URL) (credential.Options, error) {
+	o := credential.Options{Name: c.Name, Now: a.now, Origin: to}
 	switch c.Type {
 	case config.CredentialBearer:
 		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
 	case config.CredentialBasic:
 		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
 	case config.CredentialAPIKey:
-		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
-		switch c.In {
-		case config.KeyInHeader:
-			o.In = credential.Header
-		case config.KeyInQuery:
-			o.In = credential.Query
-		case config.KeyInCookie:
-			o.In = credential.Cookie
-		}
+		o.Kind, o.Key, o.In = credential.APIKey, credential.Fixed(c.Value.Reveal()), locationOf(c.In)
+	case config.CredentialDigest:
+		o.Kind, o.Username, o.Password = credential.Digest, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
+	case config.CredentialLogin:
+		o.Kind, o.Username, o.Password = credential.LoginRequest, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
+		in, name := c.Location()
+		o.In, o.Name = locationOf(in), name
+		var err error
+		o.Login, err = a.login(c, limits, to)
+		return o, err
 	case config.CredentialAWSSigV4:
 		o.Kind = credential.AWSSigV4
 		o.AWS = &credential.AWS{
@@ -41,6 +42,8 @@ func (a *upstreamAuth) options(c *config.Credential, limits config.Limits) (cred
 		o.Kind = credential.ClientCredentials
 	case config.CredentialTokenExchange:
 		o.Kind, o.Subject = credential.TokenExchange, subject
+	case config.CredentialOnBehalfOf:
+		o.Kind, o.Subject = credential.OnBehalfOf, subject
 	case config.CredentialJWTAssertion:
 		o.Kind = credential.JWTAssertion
 	case config.CredentialAuthorizationCode:
@@ -62,11 +65,15 @@ func (a *upstreamAuth) account(c *config.Credential, limits config.Limits) (*acc
 	if known := a.accounts[c]; known != nil {
 		return known, nil
 	}
-	client, err := a.tokenClient(c, limits)
+	u, err := url.Parse(c.TokenURL.String())
+	if err != nil {
+		return nil, errors.New("token_url is not a URL")
+	}
+	client, err := a.tokenClient(c, u, "authorization server", limits)
 	if err != nil {
 		return nil, err
 	}
-	o := account.ServiceOptions{API: a.api.Name, Credential: c, Origin: credentialOrigin(a.api), Client: client.Documents()}
+	o := account.ServiceOptions{API: a.api.Name, Server: a.server, Credential: c, Origin: credentialOrigin(a.api), Client: client.Documents()}
 	for name, one := range a.api.Credentials {
 		if one == c {
 			o.Scheme = name
@@ -81,18 +88,59 @@ func (a *upstreamAuth) account(c *config.Credential, limits config.Limits) (*acc
 
 // NewAccountServices returns the services at which callers of an API have accounts, for commands that load no documents.
 func NewAccountServices(all *account.Accounts, api config.API, limits config.Limits) (services []*account.Service, err error) {
-	a := &upstreamAuth{api: api, all: all, now: time.Now}
-	for _, c := range credentialsOf(api) {
-		if c.Type != config.CredentialAuthorizationCode {
-			continue
+	servers := []*upstreamAuth{{api: api, all: all, now: time.Now}}
+	if selectors := api.ServerSelectors(); len(selectors) > 0 {
+		servers = nil
+		for _, values := range combinations(selectors) {
+			servers = append(servers, &upstreamAuth{api: serverConfig(&api, selectors, values), server: serverKey(values), all: all, now: time.Now})
 		}
-		service, err := a.account(c, limits)
-		if err != nil {
-			return nil, err
+	}
+	for _, a := range servers {
+		for _, c := range credentialsOf(a.api) {
+			if c.Type != config.CredentialAuthorizationCode {
+				continue
+			}
+			service, err := a.account(c, limits)
+			if err != nil {
+				return nil, err
+			}
+			services = append(services, service)
 		}
-		services = append(services, service)
 	}
 	return services, nil
+}
+
+func locationOf(in config.KeyLocation) credential.Location {
+	switch in {
+	case config.KeyInQuery:
+		return credential.Query
+	case config.KeyInCookie:
+		return credential.Cookie
+	case config.KeyInHeader:
+	}
+	return credential.Header
+}
+
+// login returns the login of a credential. A path is at the service, and the request goes where calls go; an absolute URL
+// has a client of its own.
+func (a *upstreamAuth) login(c *config.Credential, limits config.Limits, service *url.URL) (*credential.Login, error) {
+	u, err := c.Login.Resolve(service)
+	if err != nil {
+		return nil, err
+	}
+	l := &credential.Login{
+		URL: u, Method: string(c.Login.Method), ContentType: c.Login.ContentType(), Body: c.Login.Body, Scheme: c.Login.TokenScheme(c.In, c.Name),
+		TokenPointer: c.Login.TokenPointer.String(), TokenHeader: c.Login.TokenHeader, TokenCookie: c.Login.TokenCookie,
+		LifetimePointer: c.Login.LifetimePointer.String(), Lifetime: time.Duration(c.Login.Lifetime),
+	}
+	if c.Login.IsPath() {
+		return l, nil
+	}
+	client, err := a.tokenClient(c, u, "login", limits)
+	if err == nil {
+		l.Client = client.Documents()
+	}
+	return l, err
 }
 
 // oauth returns the token source of an OAuth credential.
@@ -101,6 +149,8 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 		TokenURL: c.TokenURL.String(), ClientID: c.ClientID, Scopes: c.Scopes, Resources: c.Resources, Audiences: c.Audiences,
 		Parameters: c.Parameters,
 		Exchange:   credential.Exchange{SubjectType: c.SubjectTokenType, Requested: c.RequestedTokenType, Accept: c.AcceptAudiences},
+
+		SubjectIssuer: c.Issuer,
 	}
 	switch c.ClientAuth {
 	case config.ClientSecretBasic:
@@ -130,7 +180,11 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 			o.SigningKey = key
 		}
 	}
-	client, err := a.tokenClient(c, limits)
+	u, err := url.Parse(c.TokenURL.String())
+	if err != nil {
+		return nil, errors.Join(append(problems, errors.New("token_url is not a URL"))...)
+	}
+	client, err := a.tokenClient(c, u, "authorization server", limits)
 	if err != nil {
 		problems = append(problems, err)
 	} else {
@@ -143,21 +197,17 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 // of auth/credential.
 const maxTokenAnswer = 64 << 10
 
-// tokenClient makes the client for the token endpoint, whose host the operator has configured (E1). It uses neither the
-// credential of the API nor its certificate authorities.
-func (a *upstreamAuth) tokenClient(c *config.Credential, limits config.Limits) (*upstream.Client, error) {
+// tokenClient makes the client for a token endpoint or login, whose host the operator has configured (E1). It uses neither
+// the credential of the API nor its certificate authorities.
+func (a *upstreamAuth) tokenClient(c *config.Credential, u *url.URL, name string, limits config.Limits) (*upstream.Client, error) {
 	defaults := config.DefaultLimits() // other limits of the configuration are for the service
 	o := upstream.Options{
-		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
+		Name: name, NamedHosts: []string{u.Hostname()}, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), Timeout: time.Duration(defaults.Timeout), FirstByte: time.Duration(defaults.FirstByteTimeout),
 		MaxBytes: maxTokenAnswer, MaxRatio: int64(defaults.MaxRatio), MaxIdle: 4,
 		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: upstream.ConfiguredProxy(c.Proxy),
 	}
 	if c.CertFile != "" || c.CAFile != "" {
-		u, err := url.Parse(c.TokenURL.String())
-		if err != nil {
-			return nil, errors.New("token_url is not a URL")
-		}
 		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
 		if c.CertFile != "" {
 			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()

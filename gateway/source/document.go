@@ -25,6 +25,7 @@ type Document struct {
 	Client *upstream.Client
 	// Credentials holds the credential of each operation.
 	Credentials *Credentials
+	servers     []documentServer // that claims select among, see [Source.Servers]
 	// Extensions holds the settings that the document declares.
 	Extensions *Extensions
 	// Read is when the document was read from its origin.

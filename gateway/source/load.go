@@ -26,9 +26,10 @@ type loader struct {
 	limits  config.Limits
 	secrets *redact.Configured
 	clients *clients
-	owner   *budgetOwner  // owns the document in the memory budget
-	pace    *openapi.Pace // paces the work on this document
-	large   atomic.Bool   // whether the document exceeds SmallText
+	choices []*serverChoice // see [Source.Servers]
+	owner   *budgetOwner    // owns the document in the memory budget
+	pace    *openapi.Pace   // paces the work on this document
+	large   atomic.Bool     // whether the document exceeds SmallText
 }
 
 // load reads and compiles the document. The error is [fetch.ErrUnchanged] if the document still matches previous. text
@@ -44,7 +45,7 @@ func (l *loader) load(ctx context.Context, previous *fetch.Stamp, keepText bool)
 	case spec != nil || own != nil && own.Unset():
 		err = fmt.Errorf("%w (its value is not set here)", err)
 	default:
-		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
+		err = fmt.Errorf("%w of its own, spec_credential: that of type %s needs a caller, and a document is fetched for nobody", err, own.Type)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -200,7 +201,7 @@ func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 func (l *loader) compileOptions(pace *openapi.Pace) openapi.CompileOptions {
 	c := openapi.CompileOptions{
 		MaxOperations: l.limits.MaxOperations, MaxSchema: int(l.limits.MaxSchema), Reserved: reserved(*l.api),
-		ServerVariables: l.api.ServerVariables, SlashParameters: slashParameters(l.api.SlashParameters),
+		ServerVariables: l.api.Variables(), ServerChoices: l.serverChoices(), SlashParameters: slashParameters(l.api.SlashParameters),
 		MaxDepth: l.limits.MaxDepth - argumentsDepth, Pace: pace,
 	}
 	if l.api.TrustExtensions {
@@ -232,9 +233,9 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	if err != nil {
 		return nil, err
 	}
-	client := l.clients.forCalls(nameFor(l.api, l.owner.label, doc.Title), api)
-	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, Overlays: doc.Overlays, API: api, Client: client,
-		Credentials: selectCredentials(api, l.api, l.clients.auth), Extensions: newExtensions(api, l.api), Read: time.Now()}
+	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, Overlays: doc.Overlays, API: api,
+		Extensions: newExtensions(api, l.api), Read: time.Now()}
+	d.setClients(l, nameFor(l.api, l.owner.label, doc.Title))
 	if l.deps.Advise {
 		d.Advice = doc.Report(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"drawbridge/auth"
@@ -73,7 +74,7 @@ func (in *Inbound) HoldsGatewayToken(ctx context.Context, value string) bool {
 		}
 	}
 	const short = 16 // a shorter token may be part of another word
-	for _, presented := range in.Header["Authorization"] {
+	for _, presented := range slices.Concat(in.Header["Authorization"], in.Guard.APIKeys(in.Header)) {
 		_, token, found := strings.Cut(presented, " ")
 		if token = strings.TrimSpace(token); !found {
 			token = presented

@@ -46,11 +46,11 @@ type Acceptance struct {
 func lostOperations(before, now []string, maxLoss int) []string {
 	have := make(map[string]bool, len(now))
 	for _, op := range now {
-		have[withoutNames(op)] = true
+		have[WithoutNames(op)] = true
 	}
 	var lost []string
 	for _, op := range before {
-		if !have[withoutNames(op)] {
+		if !have[WithoutNames(op)] {
 			lost = append(lost, op)
 		}
 	}

@@ -43,6 +43,9 @@ func (s *Source) stop() {
 		s.cancel()
 	}
 	s.clients.close()
+	for _, c := range s.choices {
+		c.clients.close()
+	}
 }
 
 // run loads the document repeatedly: after the refresh interval, after a change of its files, on request, when the

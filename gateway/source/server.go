@@ -9,7 +9,12 @@ import (
 )
 
 // BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
-func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return op.Base }
+func (s *Source) BaseURL(op *openapi.Operation) *url.URL {
+	if s.server != nil {
+		return baseAt(op, *s.server)
+	}
+	return op.Base
+}
 
 // HasOrigin reports whether a URL has the only origin that receives the credentials and values of the API as a whole.
 func (s *Source) HasOrigin(u *url.URL) bool { return hasOrigin(&s.Config, u) }

@@ -176,9 +176,9 @@ func compilesAlike(a, b config.API) bool {
 	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
 }
 
-// Predecessor returns the source of an older configuration with the same document, or nil. It may have
-// another base URL or other repairs, so that its document can't be taken over, but restrictions are compared with the
-// document in use. A discovered service is identified by the name of its API, since its registration decides the
+// Predecessor returns the source of the set that is the same API as one of a newer configuration, or nil. It may have
+// another base URL or other repairs, so that its document can't be taken over; then restrictions are compared with it
+// ([Source.CompareWith]). A discovered service is identified by the name of its API, since its registration decides the
 // location of its document.
 func (set *Set) Predecessor(of *Source) *Source {
 	var found *Source

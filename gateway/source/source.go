@@ -40,6 +40,9 @@ type Source struct {
 	owner    *budgetOwner
 	clients  *clients
 	loader   *loader
+	choices  []*serverChoice
+	server   *int                 // of those of [Source.Servers]; nil for the source itself
+	selected []string             // values of the claims that select server
 	identity *credential.Identity // signs the caller's identity; nil if the API does not require it
 	// adopted reports whether the source took over the document of an earlier source.
 	adopted bool
@@ -106,23 +109,25 @@ func newSource(deps *Deps, o authOptions) (*Source, error) {
 		return nil, err
 	}
 	s.AddsSecrets = auth.dynamic
+	if s.choices, err = newServerChoices(deps, o, pem, roots, s.owner.label); err != nil {
+		return nil, err
+	}
 	s.clients = &clients{deps: deps, api: &s.Config, limits: o.limits, label: s.owner.label, pem: pem, roots: roots, auth: auth}
 	if err := s.clients.makeDocumentClients(); err != nil {
 		return nil, o.wrong("spec", err)
 	}
-	s.loader = &loader{deps: deps, api: &s.Config, limits: o.limits, secrets: s.Secrets, clients: s.clients, owner: s.owner, pace: deps.Pace.Part()}
+	s.loader = &loader{deps: deps, api: &s.Config, limits: o.limits, secrets: s.Secrets, clients: s.clients, choices: s.choices, owner: s.owner, pace: deps.Pace.Part()}
 	return s, nil
 }
 
 // adopt takes over the last-known-good document of a source with the same location, in case the first attempt fails.
 // Calls follow the new configuration: its credential, its limits, its base URL.
 func (s *Source) adopt(old *Source) {
-	if old == nil || old.Document == nil {
+	if old == nil || old.Document == nil || !slices.EqualFunc(old.choices, s.choices, (*serverChoice).isSame) {
 		return
 	}
 	own := *old.Document
-	own.Client = s.clients.forCalls(s.NameFor(own.Title), own.API)
-	own.Credentials = selectCredentials(own.API, &s.Config, s.clients.auth)
+	own.setClients(s.loader, s.NameFor(own.Title))
 	s.Document, s.adopted, s.confirmed = &own, true, old.confirmed
 }
 
@@ -141,10 +146,18 @@ func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Con
 // Account returns the service at which callers have accounts, for one of the API's credentials; nil if it is not of that type.
 func (s *Source) Account(c *config.Credential) *account.Service { return s.clients.auth.accounts[c] }
 
-// Accounts returns all services of the API at which callers have accounts.
+// Accounts returns all services of the API at which callers have accounts. If claims select among servers, those are services of their own.
 func (s *Source) Accounts() []*account.Service {
-	return slices.Collect(maps.Values(s.clients.auth.accounts))
+	if len(s.choices) == 0 {
+		return slices.Collect(maps.Values(s.clients.auth.accounts))
+	}
+	var all []*account.Service
+	for _, c := range s.choices {
+		all = slices.AppendSeq(all, maps.Values(c.clients.auth.accounts))
+	}
+	return all
 }
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.
+// Those of servers that claims select among are the same.
 func (s *Source) CertificateExpiry() time.Time { return s.clients.auth.expiry() }

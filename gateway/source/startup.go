@@ -80,16 +80,16 @@ func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 func lacks(exposedNow []string, now *openapi.API, stored *diskcache.Document) bool {
 	have := map[string]bool{} // the value reports whether the operation is exposed
 	for _, op := range now.Operations {
-		have[withoutNames(op.Method+" "+op.Path)] = false
+		have[WithoutNames(op.Method+" "+op.Path)] = false
 	}
 	for _, op := range exposedNow {
-		have[withoutNames(op)] = true
+		have[WithoutNames(op)] = true
 	}
 	exposed := stored.Head.Exposed
 	if exposed == nil {
 		exposed = stored.Head.Operations
 	}
-	gone := func(op string) bool { _, there := have[withoutNames(op)]; return !there }
-	hidden := func(op string) bool { return !have[withoutNames(op)] }
+	gone := func(op string) bool { _, there := have[WithoutNames(op)]; return !there }
+	hidden := func(op string) bool { return !have[WithoutNames(op)] }
 	return slices.ContainsFunc(stored.Head.Operations, gone) || slices.ContainsFunc(exposed, hidden)
 }

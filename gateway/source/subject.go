@@ -72,16 +72,13 @@ func matchesAny(sel *config.Selection, names apiNames, api *openapi.API) bool {
 
 // operationKey identifies an operation in its document, regardless of the names of path variables: /orders/{id} and
 // /orders/{order} are the same URL.
-func operationKey(s config.Subject) string { return withoutNames(s.Method + " " + s.Path) }
+func operationKey(s config.Subject) string { return WithoutNames(s.Method + " " + s.Path) }
 
 // OperationKey identifies an operation in the versions of its document, by method and path without the names of its variables.
-func OperationKey(op *openapi.Operation) string { return withoutNames(op.Method + " " + op.Path) }
+func OperationKey(op *openapi.Operation) string { return WithoutNames(op.Method + " " + op.Path) }
 
-// WithoutNames removes the names of path variables from a path.
-func WithoutNames(path string) string { return withoutNames(path) }
-
-// withoutNames removes the names of path variables from an operation, given as method and path.
-func withoutNames(operation string) string {
+// WithoutNames removes the names of path variables from a path, or from an operation that is given as method and path.
+func WithoutNames(operation string) string {
 	return pathVariable.ReplaceAllLiteralString(operation, "{}")
 }
 

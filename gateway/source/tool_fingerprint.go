@@ -48,6 +48,9 @@ func requestPrint(op *openapi.Operation, d *Document, base *config.URL) string {
 	if op.Base != nil && (base == nil || op.Base.String() != base.URL().String()) {
 		texts = append(texts, op.Base.String())
 	}
+	for _, base := range op.Bases[min(1, len(op.Bases)):] {
+		texts = append(texts, base.String())
+	}
 	return fingerprint(texts...)
 }
 

@@ -36,6 +36,7 @@ type upstreamAuth struct {
 	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
 	api       config.API
+	server    string                                  // by [serverKey], if claims select among several; else ""
 	all       *account.Accounts                       // of all services
 	accounts  map[*config.Credential]*account.Service // of the credentials for which callers have accounts
 
@@ -54,6 +55,7 @@ type authOptions struct {
 	identity *credential.Identity // signs the caller's identity; nil if no API requires it
 	now      func() time.Time
 	panicked func(what string, v any)
+	server   string                            // by [serverKey], if claims select among several; else ""
 	accounts *account.Accounts                 // of callers
 	wrong    func(key string, err error) error // adds the position of a key of the API to an error
 }
@@ -61,7 +63,7 @@ type authOptions struct {
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked, api: made.api, all: made.accounts}
+	a := &upstreamAuth{now: made.now, panicked: made.panicked, api: made.api, server: made.server, all: made.accounts}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
@@ -76,7 +78,12 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 	a.setCertificate(c, to, problem)
 	problem("spec_credential", a.forDocument(c, limits))
 	for _, k := range credentialsOf(c) {
-		a.dynamic = a.dynamic || k.Type.IsOAuth() || k.Type == config.CredentialAWSSigV4
+		switch k.Type {
+		case config.CredentialLogin, config.CredentialDigest, config.CredentialAWSSigV4:
+			a.dynamic = true
+		default:
+			a.dynamic = a.dynamic || k.Type.IsOAuth()
+		}
 	}
 	return a, errors.Join(problems...)
 }
@@ -85,9 +92,8 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *url.URL, problem func(key string, err error)) {
 	valid := true
 	build := func(key string, k *config.Credential) credential.Options {
-		o, err := a.options(k, limits)
+		o, err := a.options(k, limits, to)
 		if err == nil {
-			o.Origin = to
 			_, err = credential.New(o) // validates; the errors of a set don't name the key
 		}
 		problem(key, err)
@@ -116,13 +122,13 @@ func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *ur
 // setServerCredentials sets up the credentials for other origins, each of which goes only to its own.
 func (a *upstreamAuth) setServerCredentials(c config.API, limits config.Limits, problem func(key string, err error)) {
 	for _, name := range slices.Sorted(maps.Keys(c.ServerCredentials)) {
-		o, err := a.options(c.ServerCredentials[name], limits)
-		if err == nil {
-			o.Origin, err = url.Parse(name)
-		}
 		var wrap wrapper
+		server, err := url.Parse(name)
 		if err == nil {
-			wrap, err = credential.New(o)
+			var o credential.Options
+			if o, err = a.options(c.ServerCredentials[name], limits, server); err == nil {
+				wrap, err = credential.New(o)
+			}
 		}
 		problem("server_credentials."+name, err)
 		a.calls = around(wrap, a.calls)
@@ -200,17 +206,18 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 	case c.SpecCredential != nil && c.SpecCredential.Unset():
 		a.anonymous = true
 	case c.SpecCredential != nil:
-		o, err := a.options(c.SpecCredential, limits)
+		to := u
+		if c.IsDiscovered() {
+			to = credentialOrigin(c)
+		}
+		o, err := a.options(c.SpecCredential, limits, to)
 		if err != nil {
 			return err
-		}
-		if o.Origin = u; c.IsDiscovered() {
-			o.Origin = credentialOrigin(c)
 		}
 		a.document, err = credential.New(o)
 		return err
 	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):
-	case own.Type == config.CredentialTokenExchange || own.Type == config.CredentialAuthorizationCode || own.Unset():
+	case own.Type.NeedsCaller() || own.Type == config.CredentialAuthorizationCode || own.Unset():
 		a.anonymous = true
 	default:
 		a.document = a.set.Wrap
@@ -273,8 +280,8 @@ func readsFiles(c config.API) bool {
 func reserved(c config.API) []openapi.Reserved {
 	var all []openapi.Reserved
 	for _, k := range credentialsOf(c) {
-		if k.Type == config.CredentialAPIKey && k != c.SpecCredential {
-			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
+		if in, name := k.Location(); (k.Type == config.CredentialAPIKey || k.Type == config.CredentialLogin) && k != c.SpecCredential {
+			all = append(all, openapi.Reserved{In: string(in), Name: name})
 		}
 		if k.Type == config.CredentialAWSSigV4 && k != c.SpecCredential {
 			// AWS's own documents declare these as parameters. In the query they would turn a request into a presigned

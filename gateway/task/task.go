@@ -102,6 +102,8 @@ type Payload struct {
 	Created int64           `json:"b"`           // in milliseconds
 	// Arguments are those of the call if a condition must be evaluated again for each status request.
 	Arguments json.RawMessage `json:"x,omitempty"`
+	// Server identifies the server of the call if claims select one.
+	Server string `json:"v,omitempty"`
 }
 
 // Record is the stored state of a task: the fields that tasks/get returns, and when to poll next.
@@ -144,7 +146,7 @@ func (s *Tasks) newTask(ctx context.Context, j *call.StartedJob) (*Task, *Record
 	now, h := time.Now(), j.Handle
 	p := Payload{
 		Key: cmp.Or(j.Key, rand.Text()), Tool: j.Plan.Tool.Name, Status: h.Status, Fetch: h.Fetch, Cancel: h.Cancel, Answer: h.Answer,
-		Plain: h.Plain, Created: now.UnixMilli(),
+		Plain: h.Plain, Created: now.UnixMilli(), Server: j.Plan.Server,
 	}
 	if h.URL != nil {
 		p.URL = h.URL.String()
@@ -210,6 +212,9 @@ func (s *Tasks) Open(ctx context.Context, inv call.Invocation, id string) (*Task
 	p := e.Plan(t.Payload.Tool)
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
+	}
+	if p, err = p.For(inv.Caller.Principal); err != nil || p.Server != t.Payload.Server {
+		return nil, unknown // the caller has another tenant now
 	}
 	if t.handle = t.Payload.handle(p); t.handle == nil {
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one

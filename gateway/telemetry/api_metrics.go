@@ -175,7 +175,7 @@ func (m *Metrics) ForgetAPI(api string) {
 	for _, vec := range []interface {
 		DeletePartialMatch(prometheus.Labels) int
 	}{
-		m.calls, m.callDuration, m.drift,
+		m.calls, m.callDuration, m.drift, m.differences,
 		m.apis.tools, m.apis.operations, m.apis.problems, m.apis.skips, m.apis.apiState, m.apis.certificates, m.apis.lost, m.apis.unrestricted,
 		m.apis.heldTools, m.apis.documents, m.apis.memory, m.apis.loads, m.apis.polls, m.apis.kept, m.apis.oddCodings,
 		m.traffic.responses, m.traffic.wait, m.traffic.sent, m.traffic.received,

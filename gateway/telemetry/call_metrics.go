@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/openapi/drift"
 )
 
 // MaxToolLabels bounds the distinct values of the label "tool": further tools are counted as [OtherTools].
@@ -28,6 +29,7 @@ type Metrics struct {
 	calls           *prometheus.CounterVec   // api, tool, outcome
 	callDuration    *prometheus.HistogramVec // api
 	drift           *prometheus.CounterVec   // api, tool
+	differences     *prometheus.CounterVec   // api, kind
 	reloads         *prometheus.CounterVec   // outcome
 	searches        *prometheus.CounterVec   // result
 	lists           *listMetrics
@@ -53,6 +55,8 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 			Help: "Tool calls in flight."}),
 		drift: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_contract_drift_total",
 			Help: "Responses that contradict the document (contract drift)."}, []string{"api", "tool"}),
+		differences: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_document_differences_total",
+			Help: "Differences between an API and its document by kind: arguments that were refused, and answers that the document does not declare."}, []string{"api", "kind"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
 			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would grant more access."}, []string{"outcome"}),
 		lists: &listMetrics{},
@@ -67,7 +71,7 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.InFlight, m.drift, m.reloads, m.searches, m.lists, m.Panics,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.InFlight, m.drift, m.differences, m.reloads, m.searches, m.lists, m.Panics,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -139,6 +143,9 @@ func (m *Metrics) OwnCall(tool string) *CallMetrics {
 	return &CallMetrics{m: m, tool: tool}
 }
 
+// Label returns the label of the tool, which may be [OtherTools].
+func (c *CallMetrics) Label() string { return c.tool }
+
 // Count counts a call.
 func (c *CallMetrics) Count(o Outcome) {
 	if o == OutcomeOK && c.ok != nil {
@@ -150,6 +157,11 @@ func (c *CallMetrics) Count(o Outcome) {
 
 // Drift counts an answer that does not fit its document.
 func (c *CallMetrics) Drift() { c.m.drift.WithLabelValues(c.api, c.tool).Inc() }
+
+// Drifted counts a difference between an API and its document.
+func (m *Metrics) Drifted(api string, kind drift.Kind) {
+	m.differences.WithLabelValues(api, string(kind)).Inc()
+}
 
 // Forget removes the series of a tool that is no longer served, unless other tools share them, whose handles would be lost. Calls of it that still run
 // may bring one back.

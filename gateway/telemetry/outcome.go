@@ -30,6 +30,9 @@ const (
 	OutcomeUncounted      Outcome = "uncounted" // refused, because the rate could not be counted (state.closed)
 )
 
+// Good reports whether an outcome is no error. A job that goes on and a question to the user are none.
+func (o Outcome) Good() bool { return o == OutcomeOK || o == OutcomeJob || o == OutcomeAsked }
+
 // The outcomes that are in the audit log alone.
 const (
 	OutcomeUnknown         Outcome = "unknown_tool"    // a metric may not have names that callers make up

@@ -24,6 +24,9 @@ type RequestLogOptions struct {
 	Logger  *slog.Logger
 	// ClientAddress returns the address that a request comes from.
 	ClientAddress func(*http.Request) (netip.Addr, bool)
+	// Operations are the spans and durations of messages; nil if there are none. Check returns the token check of a request.
+	Operations *MCPOperations
+	Check      func(*http.Request) *PendingCheck
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }
@@ -38,9 +41,14 @@ func NewRequestLog(o RequestLogOptions) *RequestLog {
 
 // Observe counts one HTTP request and writes its line, at debug level if all went
 // well: at thousands of calls a second the log would be the largest cost of a call.
-func (l *RequestLog) Observe(r *http.Request, e mcp.Event) {
+func (l *RequestLog) Observe(req *mcp.Request, e mcp.Event, called *mcp.Called) {
+	r := req.HTTP
 	method := cmp.Or(e.Method, "unknown")
 	l.o.Metrics.request(method, e)
+	if l.o.Operations != nil {
+		client, _ := l.o.ClientAddress(r)
+		l.o.Operations.observe(&operation{req, &e, called}, client, l.o.Check(r), l.o.Now())
+	}
 	level := slog.LevelDebug
 	if e.HTTPStatus >= 400 || e.Code != 0 {
 		level = slog.LevelInfo

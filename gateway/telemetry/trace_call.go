@@ -19,6 +19,9 @@ const maxTraceState = 512
 // toolsCall is the method of calls of tools.
 const toolsCall = "tools/call"
 
+// toolError is the error.type of a result with isError, whatever it was.
+const toolError = "tool_error"
+
 // Tracer makes the spans of calls and token checks. A nil Tracer makes none. It is safe for concurrent use.
 type Tracer struct {
 	tracer trace.Tracer
@@ -35,22 +38,22 @@ func NewTracer(p trace.TracerProvider) *Tracer {
 
 // CallSpan describes the span of a call.
 type CallSpan struct {
-	Method, Tool, Revision, API string
+	Method, Tool, API string
 	// Via is the built-in tool through which Tool was called; "" if it was called by its own name.
 	Via string
-	// TraceParent and TraceState are those of params._meta, "" if there are none; Header is that of the HTTP request.
-	TraceParent, TraceState string
-	Header                  http.Header
+	// Message is that of the call, Header that of its HTTP request.
+	Message Message
+	Header  http.Header
 }
 
 // parent returns the caller's trace context: that of params._meta, else that of the HTTP headers, which belongs to the proxy or program that
 // carried the request. Of two it is unknown which is right, so neither counts (W3C Trace Context section 3.2). The propagator drops
 // what is not W3C syntax. Baggage is ignored: it is the caller's, and services would take it for the gateway's (O13).
-func (s *CallSpan) parent() propagation.MapCarrier {
-	if s.TraceParent != "" {
-		return carry(s.TraceParent, s.TraceState)
+func (m *Message) parent(h http.Header) propagation.MapCarrier {
+	if m.TraceParent != "" {
+		return carry(m.TraceParent, m.TraceState)
 	}
-	return headerParent(s.Header)
+	return headerParent(h)
 }
 
 // headerParent returns the trace context of a request's headers.
@@ -73,7 +76,7 @@ func carry(parent, state string) propagation.MapCarrier {
 // conventions for MCP servers; no attribute holds arguments, or URIs, which contain some. A nil Tracer returns no span, and passes the caller's
 // trace context on to the service as it came, so that the gateway is no gap in a trace.
 func (t *Tracer) StartCall(ctx context.Context, s CallSpan, pending *PendingCheck) (context.Context, trace.Span) {
-	parent := s.parent()
+	parent := s.Message.parent(s.Header)
 	if t == nil {
 		if parent != nil {
 			ctx = propagation.TraceContext{}.Extract(ctx, parent)
@@ -81,11 +84,11 @@ func (t *Tracer) StartCall(ctx context.Context, s CallSpan, pending *PendingChec
 		return ctx, nil
 	}
 	ctx = propagation.TraceContext{}.Extract(ctx, parent)
-	attributes := append(make([]attribute.KeyValue, 0, 6),
+	attributes := append(make([]attribute.KeyValue, 0, 12),
 		attribute.String("mcp.method.name", s.Method),
 		attribute.String("gen_ai.tool.name", s.Tool),
-		attribute.String("mcp.protocol.version", s.Revision),
 	)
+	attributes = s.Message.attributes(attributes, s.Header)
 	if s.API != "" {
 		attributes = append(attributes, attribute.String("drawbridge.api", s.API))
 	}
@@ -110,16 +113,16 @@ func (t *Tracer) StartCall(ctx context.Context, s CallSpan, pending *PendingChec
 	return ctx, span
 }
 
-// SetOutcome sets the outcome of a call of a method on its span. A job that goes on and a question to the user are no errors.
+// SetOutcome sets the outcome of a call of a method on its span.
 func SetOutcome(span trace.Span, method string, o Outcome) {
 	span.SetAttributes(attribute.String("drawbridge.outcome", string(o)))
-	if o == OutcomeOK || o == OutcomeJob || o == OutcomeAsked {
+	if o.Good() {
 		return
 	}
 	span.SetStatus(codes.Error, string(o))
 	kind := string(o)
 	if method == toolsCall {
-		kind = "tool_error" // a result with isError, whatever it was
+		kind = toolError
 	}
 	span.SetAttributes(attribute.String("error.type", kind))
 }

@@ -168,5 +168,5 @@ func APIsOf(tools []*catalog.Tool, may func(*catalog.Tool) bool, titles map[stri
 
 // Usage returns a sentence with the signature of one of the tools.
 func Usage(name string) string {
-	return "The signature is " + Definition(name).Signature("") + "."
+	return "The signature is " + Definition(name).Signature() + "."
 }

@@ -31,21 +31,26 @@ func (s *Scope) Describe(args json.RawMessage, f catalog.Features) (texts [][]by
 		return nil, 0, err
 	}
 	var tools []*catalog.Tool
+	room := maxDeclarations
 	for _, name := range names {
 		switch t := s.lookup(name); {
 		case t == nil:
-			texts = append(texts, []byte(s.Unknown(name)))
-		case schemas:
-			texts = append(texts, t.Definition(f))
-			found++
+			text := []byte(s.Unknown(name))
+			room -= tokenizer.Count(text)
+			texts = append(texts, text)
 		default:
 			tools = append(tools, t)
 		}
 	}
-	if len(tools) > 0 {
+	switch {
+	case len(tools) == 0:
+	case schemas:
+		w := &schemaWriter{features: f, answers: o.Answers, types: o.Types, room: room}
+		texts = append(w.describe(tools), texts...)
+	default:
 		texts = append([][]byte{[]byte(declare(tools, o))}, texts...)
 	}
-	return texts, found + len(tools), nil
+	return texts, len(tools), nil
 }
 
 // fits reports whether declarations are short enough. A token has a byte at least.

@@ -79,7 +79,7 @@ func (o *outcome) searchReadOnly(ctx context.Context) {
 	}
 }
 
-// noteUnmet says which wishes no tool fits well.
+// noteUnmet names the wishes that no tool fits well.
 func (o *outcome) noteUnmet(with string) {
 	if with != "" {
 		with = " with " + with

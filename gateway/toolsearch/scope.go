@@ -19,7 +19,7 @@ type Scope struct {
 	Tools []*catalog.Tool
 	// Index finds tools by words. It is called only if something is looked for.
 	Index func() *finder.Index
-	// Find, if not nil, finds the tools for search_tools in the place of Index.
+	// Find, if not nil, finds the tools for search_tools instead of Index.
 	Find func(ctx context.Context, q finder.Query) finder.Result
 	// Views, if not nil, has what callers see of Index, by which the tools are ranked. Granted are the permissions of the caller, which can
 	// be compared, and Shown reports whether they let it see a tool.

@@ -87,7 +87,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if b.declared > b.limits.bytes && b.success {
-		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Size: b.declared, Limit: b.limits.bytes,
 			Err: fmt.Errorf("answer of %d bytes, more than %d", b.declared, b.limits.bytes)})
 	}
 	// One byte more than the limit distinguishes "at the limit" from "over it".
@@ -103,7 +103,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	b.read += int64(n)
 	if b.read > b.limits.bytes {
-		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name,
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Limit: b.limits.bytes,
 			Err: fmt.Errorf("answer of more than %d bytes", b.limits.bytes)})
 	}
 	if b.decoder != nil && b.limits.ratio > 0 && b.read > ratioFrom && b.read > b.limits.ratio*b.decoder.encoded {
@@ -120,7 +120,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.err = io.EOF
 		b.call.report(success)
 	case errors.Is(err, errEncoded):
-		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Err: err})
+		return 0, b.fail(&Error{Kind: TooLarge, API: b.client.name, Limit: b.limits.bytes, Err: err})
 	default:
 		return n, b.fail(b.client.bodyError(b.sent.Context(), err))
 	}

@@ -41,8 +41,9 @@ type documents struct{ c *Client }
 
 // RoundTrip implements [http.RoundTripper].
 func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
-	own := req.WithContext(req.Context()) // a RoundTripper must not modify the request's header
-	own.Response = nil                    // set by http.Client after a redirect, not by the credential
+	// A RoundTripper must not modify the request's header, and a request for a token is not the call that an observer waits for.
+	own := req.WithContext(WithObserver(req.Context(), nil))
+	own.Response = nil // set by http.Client after a redirect, not by the credential
 	own.Header = req.Header.Clone()
 	if own.Header == nil {
 		own.Header = make(http.Header)

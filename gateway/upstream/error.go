@@ -85,6 +85,9 @@ type Error struct {
 	Err error
 	// RetryAfter is the time after which a retry may succeed; 0 if unknown.
 	RetryAfter time.Duration
+	// Size is the size in bytes of a response that is too large, and Limit the limit that it exceeds. Size is 0 if the service does not
+	// declare it, Limit if the response exceeds the compression ratio.
+	Size, Limit int64
 
 	unprocessed     bool // the service declares that it has not processed the request
 	seen            bool // the service may have processed an earlier attempt of the same call
@@ -115,7 +118,7 @@ func (e *Error) neverSent() bool {
 }
 
 // ToolMessage returns the text for the model: the failure, with advice. It contains no other name
-// than the API's configured one (P7).
+// than the API's configured one (P7). How to ask for less than what is too large depends on the tool, and is not part of it.
 func (e *Error) ToolMessage() string { return e.ToolMessageFor(false) }
 
 // ToolMessageFor is ToolMessage for a call whose method is safe (RFC 9110 section 9.2.1), which
@@ -136,11 +139,8 @@ func (e *Error) ToolMessageFor(safe bool) string {
 // nothingSent is part of the message of all kinds for which neverSent is true.
 const nothingSent = "Nothing was sent to it."
 
-// Parts of messages.
-const (
-	changedNothing = "The call changed nothing and can be repeated."
-	askForLess     = "Ask for less: use filters, a page size or fewer fields if the tool has arguments for them."
-)
+// changedNothing is part of the messages of safe calls.
+const changedNothing = "The call changed nothing and can be repeated."
 
 // message is ToolMessageFor for a call that was sent once.
 func (e *Error) message(safe bool) string {
@@ -155,7 +155,7 @@ func (e *Error) message(safe bool) string {
 	case e.Kind == Canceled:
 		return "The call was canceled before the answer came. " + changedNothing
 	case e.Kind == TooLarge:
-		return service + " sent an answer that is too large. " + askForLess
+		return service + " sent an answer that is too large. " + e.excess() + " The call changed nothing."
 	case e.Kind == Truncated:
 		return service + " broke off before its answer was complete. " + changedNothing
 	case e.Kind == Protocol:
@@ -177,7 +177,7 @@ func (e *Error) message(safe bool) string {
 	case Credential:
 		return "The gateway has no working credential for " + lowerFirst(service) + ". Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 	case TooLarge:
-		return service + " sent an answer that is too large. The call may have taken effect. " + askForLess
+		return service + " sent an answer that is too large. " + e.excess() + " The call may have taken effect."
 	case Truncated:
 		return service + " broke off before its answer was complete. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, try again."
 	case Protocol:
@@ -189,6 +189,17 @@ func (e *Error) message(safe bool) string {
 			" If that does not help, tell the user that the service is down."
 	}
 	return service + " could not be called."
+}
+
+// excess describes the size of a response that is too large.
+func (e *Error) excess() string {
+	switch {
+	case e.Size > 0:
+		return fmt.Sprintf("It has %d bytes, and the limit is %d (max_answer).", e.Size, e.Limit)
+	case e.Limit > 0:
+		return fmt.Sprintf("It has more than %d bytes, which is the limit (max_answer).", e.Limit)
+	}
+	return "It is compressed more than the limit allows (limits.max_ratio)."
 }
 
 // retryAdvice returns the advice when to retry, in whole seconds.

@@ -31,7 +31,7 @@ const (
 	tlsMessage      = `The service "orders" can't be reached securely. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must look at the service's certificate.`
 	refusedMessage  = `The service "orders" stands at an address that the gateway does not call. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must allow the address.`
 	canceledMessage = `The call was canceled before the answer came. It may have taken effect all the same: if it changes data, look before you repeat it.`
-	largeMessage    = `The service "orders" sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them.`
+	largeMessage    = `The service "orders" sent an answer that is too large. It has more than 65536 bytes, which is the limit (max_answer). The call may have taken effect.`
 )
 
 func parse(t testing.TB, s string) *url.URL {
@@ -281,6 +281,10 @@ func TestBomb(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	why := map[string]string{
+		"ratio": "It is compressed more than the limit allows (limits.max_ratio).",
+		"size":  "It has more than 8388608 bytes, which is the limit (max_answer).",
+	}
 	for name, o := range map[string]Options{
 		"ratio": {MaxBytes: 1 << 40},
 		"size":  {MaxRatio: 1 << 40},
@@ -297,7 +301,7 @@ func TestBomb(t *testing.T) {
 		resp.Body.Close()
 		runtime.ReadMemStats(&after)
 		var e *Error
-		if !errors.As(err, &e) || e.ToolMessage() != largeMessage {
+		if !errors.As(err, &e) || e.ToolMessage() != strings.Replace(largeMessage, "It has more than 65536 bytes, which is the limit (max_answer).", why[name], 1) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 4<<20 || n > 9<<20 {

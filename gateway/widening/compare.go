@@ -134,6 +134,14 @@ func (w *comparison) opened(k key, r rule, old, new []string) []string {
 			return whole(number(new) > number(old))
 		}
 		return slices.DeleteFunc(r.of(new), func(n string) bool { return slices.ContainsFunc(old, func(o string) bool { return k.covers(o, n) }) })
+	case "allows":
+		switch {
+		case len(old) == 0:
+			return nil
+		case len(new) == 0:
+			return whole(true)
+		}
+		return slices.DeleteFunc(slices.Clone(new), func(n string) bool { return slices.ContainsFunc(old, func(o string) bool { return k.covers(o, n) }) })
 	case "restricts":
 		if k.isNumber() {
 			return whole(number(new) < number(old))

@@ -13,6 +13,7 @@ import (
 const base = `server: {public_url: "https://mcp.example.com", allowed_hosts: [a.internal], trusted_proxies: [10.0.0.0/16]}
 auth:
   issuers: [{issuer: "https://idp.example.com", client_ids: [app], max_lifetime: 1h, dpop: require}]
+  keys: [{name: ci, hash: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", groups: [g], scopes: [read], expires: 2127-06-30, addresses: [10.0.0.0/16]}, {name: open, hash: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}]
   default_scopes: [read, more]
   hide_unauthorized: true
 apis:
@@ -64,6 +65,24 @@ func TestWider(t *testing.T) {
 		{"a shorter lifetime", "max_lifetime: 1h", "max_lifetime: 30m", ""},
 		{"tokens without a proof", "dpop: require", "dpop: accept", "dpop: accept accepts tokens that require refused"},
 		{"another typ", "client_ids: [app]", "client_ids: [app], accept_typ: [JWT]", "accept_typ accepts more kinds"},
+		{"a key", "keys: [", `keys: [{name: other, hash: "sha256:1111111111111111111111111111111111111111111111111111111111111111"}, `, `auth.keys: the key "other" is accepted`},
+		{"a key less", `, {name: open, hash: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}`, "", ""},
+		{"another hash", `hash: "sha256:a`, `hash: "sha256:c`, `auth.keys: of "ci", another key is accepted`},
+		{"a second hash", `hash: "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}`, `hash: ["sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "sha256:1111111111111111111111111111111111111111111111111111111111111111"]}`, `auth.keys: of "open", another key is accepted`},
+		{"a principal of a key", "groups: [g], ", "groups: [g], principal: alice, ", "another principal"},
+		{"a group of a key", "groups: [g]", "groups: [g, h]", `the caller belongs to the group "h"`},
+		{"no groups of a key", "groups: [g], ", "", ""},
+		{"a scope of a key", "scopes: [read],", "scopes: [read, pay],", `of "ci", the key has the scope "pay"`},
+		{"no scopes of a key", "scopes: [read], ", "", ""},
+		{"a later expiry", "2127-06-30", "2127-07-01", "it is accepted for longer"},
+		{"no expiry", "expires: 2127-06-30, ", "", "it is accepted for longer"},
+		{"an earlier expiry", "2127-06-30", "2127-06-29", ""},
+		{"an expiry", `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}`, `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", expires: 2127-06-30}`, ""},
+		{"more addresses", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/16, 192.0.2.7]", `of "ci", it is accepted from 192.0.2.7`},
+		{"a wider network", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/8]", "it is accepted from 10.0.0.0/8"},
+		{"a narrower network", "addresses: [10.0.0.0/16]", "addresses: [10.0.0.0/24]", ""},
+		{"all addresses", ", addresses: [10.0.0.0/16]", "", "it is accepted from all addresses"},
+		{"first addresses", `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"}`, `sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", addresses: [10.0.0.0/16]}`, ""},
 		{"a default scope less", "[read, more]", "[read]", `auth.default_scopes: the scope "read" suffices where the scopes ["read" "more"] was needed`},
 		{"a default scope more", "[read, more]", "[read, more, third]", ""},
 		{"unscoped", "  hide_un", "  allow_unscoped: true\n  hide_un", "auth.allow_unscoped"},
@@ -72,7 +91,7 @@ func TestWider(t *testing.T) {
 		{"a host", "[a.internal]", "[a.internal, b.internal]", `server.allowed_hosts: requests for the host "b.internal"`},
 		{"a port of a host", "[a.internal]", "[\"a.internal:1\"]", ""},
 		{"an origin", "allowed_hosts", "allowed_origins: [\"https://app.example.com\"], allowed_hosts", "server.allowed_origins"},
-		{"a wider proxy", "10.0.0.0/16", "10.0.0.0/8", "server.trusted_proxies"},
+		{"a wider proxy", "trusted_proxies: [10.0.0.0/16", "trusted_proxies: [10.0.0.0/8", "server.trusted_proxies"},
 		{"a narrower proxy", "10.0.0.0/16", "10.0.0.0/24", ""},
 		{"no consent", "confirm: destructive, ", "", "tools.confirm"},
 		{"consent without asking", "confirm: destructive", "confirm: destructive, unconfirmed: allow", "tools.unconfirmed"},

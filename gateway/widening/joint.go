@@ -22,6 +22,7 @@ type joint struct {
 	Redis           string `yaml:"redis" access:"grants" opens:"state.redis: what the gateway knows of calls goes to another place"`
 	RedisAnswers    string `yaml:"redis_answers" access:"grants" opens:"state.redis.answers: what the gateway knows of calls goes to another place"`
 	Traces          string `yaml:"traces" access:"grants" opens:"telemetry.otlp_endpoint: what the gateway knows of calls goes to another place"`
+	Metrics         string `yaml:"metrics" access:"grants" opens:"telemetry.otlp_signals: what the gateway counts goes to another place"`
 	Embeddings      string `yaml:"embeddings" access:"grants" opens:"search.embeddings.url: what the gateway knows of calls goes to another place"`
 	Proxy           string `yaml:"proxy" access:"grants" opens:"proxy: what the gateway knows of calls goes to another place"`
 	TracesProxy     string `yaml:"traces_proxy" access:"grants" opens:"telemetry.proxy: what the gateway knows of calls goes to another place"`
@@ -54,12 +55,17 @@ func jointOf(c *config.Config) joint {
 		}
 	}
 	if u := c.Telemetry.OTLPEndpoint; u != nil {
-		j.Traces = u.String()
+		if slices.Contains(c.Telemetry.OTLPSignals, config.SignalTraces) {
+			j.Traces = u.String()
+		}
+		if slices.Contains(c.Telemetry.OTLPSignals, config.SignalMetrics) {
+			j.Metrics = u.String()
+		}
 	}
 	if e := c.Embeddings(); e != nil {
 		j.Embeddings, j.EmbeddingsProxy = e.URL.String(), proxyOf(e.Proxy)
 	}
-	j.audit(c.Audit)
+	j.audit(c)
 	if a := &c.Admin; a.ConsoleOn() {
 		j.Bodies = a.Console.ShowBodies
 		if o := a.Console.OIDC; o != nil {
@@ -76,11 +82,15 @@ func hosts(names []string) (all []host) {
 	return all
 }
 
-func (j *joint) audit(a *config.Audit) {
+func (j *joint) audit(c *config.Config) {
+	a := c.Audit
 	if a == nil {
 		return
 	}
 	j.AuditFile = a.File.String() + "\n" // also if it is standard output
+	if collector := c.Telemetry.SignalURL(config.LogsPath); a.OTLP && collector != nil {
+		j.AuditFile += collector.String()
+	}
 	for _, audited := range []struct {
 		what string
 		is   bool

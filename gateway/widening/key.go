@@ -19,6 +19,7 @@ import (
 //	grants: VALUE    this value is wider than all others
 //	restricts        false, an entry less, a smaller number, and a text that is gone or another are wider
 //	restricts: VALUE all other values are wider than this one
+//	allows           a further entry of a list is wider, and so is none, which stands for all
 //	limit            a greater number or rate is wider, and so is none
 //	subset           another list is wider, unless it is a part of the old one
 //	superset         another list is wider, unless the old one is a part of it

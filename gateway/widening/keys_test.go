@@ -46,6 +46,9 @@ auth:
       skew: 1s
       ca_file: tls.crt
     - {issuer: "https://opaque.example.com", tokens: opaque, introspection: {endpoint: "https://opaque.example.com/ask", client_id: gateway, client_secret: secret}}
+    - {issuer: "https://login.example.com/{tenantid}/v2.0", directories: [aaaabbbb-0000-cccc-1111-dddd2222eeee]}
+  keys:
+    - {name: ci, hash: "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", principal: p, groups: [g], scopes: [s], expires: 2127-01-01, addresses: [10.0.0.0/8]}
   default_scopes: [read]
   allow_unscoped: true
   implies: {admin: [read]}
@@ -77,6 +80,30 @@ apis:
         subject_token_type: "urn:ietf:params:oauth:token-type:jwt"
         requested_token_type: "urn:ietf:params:oauth:token-type:jwt"
         accept_audiences: [b]
+      behalf:
+        type: on_behalf_of
+        token_url: https://as.example.com/token
+        issuer: https://idp.example.com/realms/main
+        client_id: gateway
+        client_secret: secret
+        scopes: [s]
+      session:
+        type: login
+        username: gateway
+        password: secret
+        in: header
+        name: X-Auth
+        login: {url: /login, method: PUT, json: {user: "{{username}}", pass: "{{password}}"}, token_pointer: /token, scheme: Token}
+      form:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, form: {user: "{{username}}", pass: "{{password}}"}, token_cookie: sid}
+      header:
+        type: login
+        username: gateway
+        password: secret
+        login: {url: /login, token_header: X-Auth-Token}
       account: {type: authorization_code, authorize_url: "https://as.example.com/authorize", token_url: "https://as.example.com/token", revoke_url: "https://as.example.com/revoke", client_id: gateway, client_secret: secret}
       assertion:
         type: jwt_assertion
@@ -92,7 +119,7 @@ apis:
     tools: {include: {tag: public}, exclude: {path: /x}}
     scopes_from_document: true
     scope_map: {d: [read]}
-    server_variables: {v: x}
+    server_variables: {v: x, w: {value: x}}
     slash_parameters: [p]
     drop_arguments: [q]
     rate: {rate: 10/s, burst: 10, per: principal}
@@ -104,6 +131,8 @@ apis:
     trust_extensions: true
     allow_refs: ["https://c.example.com"]
     allow_addresses: [10.0.0.0/8]
+  - {spec: b.yaml, name: c, base_urls: {claim: tenant, allow: {acme: "https://acme.example.com"}, default: acme}}
+  - {spec: b.yaml, name: d, server_variables: {v: {claim: tenant, allow: [acme], default: acme}}}
   - {spec: b.yaml, name: b, proxy: {url: "https://u@proxy.internal", password: secret, no_proxy: x.internal, resolve: proxy, ca_file: tls.crt}, spec_proxy: {url: "http://proxy.internal"}, allow_refs: ["https://d.example.com"]}
 discovery:
   - name: shop
@@ -182,17 +211,20 @@ state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
 proxy: {url: "http://proxy.internal", user: u, password: secret}
-telemetry: {otlp_endpoint: "http://127.0.0.1:4318"}
-audit: {file: audit.log, subject: plain, fields: [/n], refusals: true}
+telemetry: {otlp_endpoint: "http://127.0.0.1:4318", otlp_signals: [traces, metrics]}
+audit: {otlp: true, subject: plain, fields: [/n], refusals: true}
 `
 
 // TestEveryKeyIsDecidedOn: each key of the configuration has a rule that this package knows, or a reason why it decides about no access. A key
 // with a rule is in the summary, so that taking it away changes that.
 func TestEveryKeyIsDecidedOn(t *testing.T) {
-	c := loadWithPair(t, all)
-	k := &keys{t: t, c: c, summary: summaryText(t, c), declared: map[string]bool{}, compared: map[string]bool{}}
+	k := &keys{t: t, declared: map[string]bool{}, compared: map[string]bool{}}
 	k.declare(reflect.TypeFor[config.Config]())
-	k.walk(reflect.ValueOf(c).Elem())
+	for _, text := range []string{all, strings.Replace(all, "audit: {otlp: true,", "audit: {file: audit.log,", 1)} { // one excludes the other
+		k.c = loadWithPair(t, text)
+		k.summary = summaryText(t, k.c)
+		k.walk(reflect.ValueOf(k.c).Elem())
+	}
 	for _, key := range slices.Sorted(maps.Keys(k.declared)) {
 		if k.declared[key] != k.compared[key] {
 			t.Errorf("%s: is in the summary: %t, and its tag wants: %t; a key that is compared belongs into the configuration of this test", key, k.compared[key], k.declared[key])
@@ -248,14 +280,15 @@ func (k *keys) declare(section reflect.Type) {
 	}
 }
 
-var knownRules = []string{"any", "section", "each", "known", "grants", "restricts", "limit", "subset", "superset", "scopes", "joint", "with auth"}
+var knownRules = []string{"any", "section", "each", "known", "grants", "restricts", "limit", "allows", "subset", "superset", "scopes", "joint", "with auth"}
 
 // hasNoForm reports whether equal values of a type can't be told from others.
 func hasNoForm(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+	hasText := func() bool { return t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) }
+	for !hasText() && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Struct && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && t != reflect.TypeFor[config.APIDefaults]()
+	return t.Kind() == reflect.Struct && !hasText() && t != reflect.TypeFor[config.APIDefaults]()
 }
 
 // walk takes away each value, or turns on what is off, one at a time, and sees whether the summary is another then.
@@ -304,7 +337,7 @@ func loadWithPair(t *testing.T, text string) *config.Config {
 		writePair(t, filepath.Join(dir, name), from)
 	}
 	file := filepath.Join(dir, "drawbridge.yaml")
-	if err := os.WriteFile(file, []byte(all), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, problems := config.Load(file, func(string) string { return "" })

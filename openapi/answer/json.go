@@ -39,9 +39,12 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 		return Part{}, false, false
 	}
 	part = Part{Kind: JSON, Wrapped: r.expected.wrapped}
+	if info.Mismatch != nil || info.Missing != nil {
+		part.Differences = r.differences(data, "", info)
+	}
 	switch {
 	case info.Mismatch != nil:
-		part.Drift = drift(data, info.Mismatch)
+		part.Drift = mismatch(data, info.Mismatch)
 	case info.Twice > 0:
 		part.Drift, part.DuplicateName = duplicateName(jsonscan.PointerAt(data, info.Twice)), true
 	}
@@ -52,8 +55,8 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	return part, false, true
 }
 
-// drift describes a mismatch in a whole response.
-func drift(data []byte, m *jsonscan.Mismatch) string {
+// mismatch describes a mismatch in a whole response.
+func mismatch(data []byte, m *jsonscan.Mismatch) string {
 	where := jsonscan.PointerAt(data, m.Offset)
 	if where == "" {
 		where = "the answer"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"drawbridge/openapi/charset"
+	"drawbridge/openapi/drift"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/mediatype"
 )
@@ -26,6 +27,7 @@ func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 		texts = records(data)
 	}
 	element, root := r.elements()
+	var differences []drift.Difference
 	out := append(r.buffer(len(data)+2).data, '[')
 	where, twice := "", ""
 	count := 0
@@ -41,12 +43,16 @@ func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 		case info.Twice > 0 && twice == "":
 			twice = duplicateName("/" + strconv.Itoa(count) + jsonscan.PointerAt(text, info.Twice))
 		}
+		if differences == nil && (info.Mismatch != nil || info.Missing != nil) {
+			differences = r.differences(text, "/"+strconv.Itoa(count), info)
+		}
 		out = appendElement(out, text, info)
 		count++
 	}
 	if p = r.array(e.media, append(out, ']'), root, where); p.Drift == "" && twice != "" {
 		p.Drift, p.DuplicateName = twice, true
 	}
+	p.Differences = differences
 	return p, true, nil
 }
 

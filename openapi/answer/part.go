@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 
+	"drawbridge/openapi/drift"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/unseen"
 )
@@ -32,10 +33,13 @@ type Part struct {
 	// DuplicateName reports whether Drift is only an object with two members of one name: the response matches with
 	// either of them. See [jsonscan.Info] for the objects that are checked.
 	DuplicateName bool
+	// Differences are how a response of status 2xx differs from the document: the first value of another type, and the first required
+	// member that is missing.
+	Differences []drift.Difference
 	// Declared reports whether the document declares this media type besides that of the output schema, so that another
 	// shape is not a fault.
 	Declared bool
-	Wrapped  bool // the output schema has the JSON response under "result"
+	Wrapped  bool // the output schema has the response under "result": JSON, or a text where it declares a string
 	// UndeclaredHTML reports whether a successful response is a page although the document declares none: it may be a
 	// login page.
 	UndeclaredHTML bool

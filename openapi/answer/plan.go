@@ -18,10 +18,12 @@ type Plan struct {
 	unexpected   expected // of failures and of the parts of a multipart response: nothing
 	readableHTML bool
 	neverJSON    bool // the document declares responses, and none as JSON
+	neverText    bool // nor as text
 	mayBeHTML    bool // HTML is among the media types of successful responses, or a range that includes it
 	meanings     []meaning
 	headers      []declaredHeaders
 	redirects    uint8 // set of the statuses that the document declares, see Redirects
+	declared     declared
 	buffers      *buffers
 }
 
@@ -33,6 +35,11 @@ type expected struct {
 	wrapped bool            // the output schema has the response under "result"
 	// others are the media types besides that of shape.
 	others []string
+}
+
+// isString reports whether the output schema has strings under "result", so that a text fits it.
+func (e *expected) isString() bool {
+	return e.wrapped && e.shape.Kinds&jsonscan.Of(jsonscan.String) != 0
 }
 
 // Declaration is a document's declaration of the responses of one operation.
@@ -72,10 +79,14 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	p := &Plan{
 		head: d.Method == http.MethodHead, readableHTML: c.readableHTML, buffers: c.buffers,
 		meanings: c.meanings(d.Statuses), headers: c.declaredHeaders(d.Statuses), redirects: redirectsOf(d.Statuses),
+		declared: c.declared(&d),
 	}
 	p.success.json = slices.ContainsFunc(d.MediaTypes, mediatype.IsJSON)
 	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
 		return mediatype.CanBeJSON(media) || mediatype.IsSequential(media)
+	})
+	p.neverText = p.neverJSON && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
+		return !mediatype.IsBinary(media) || mediatype.IsText(media) || mediatype.IsGeneric(media)
 	})
 	p.mayBeHTML = slices.ContainsFunc(d.MediaTypes, func(media string) bool { return mediatype.IsHTML(media) || media == "text/*" || media == "*/*" })
 	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
@@ -100,6 +111,9 @@ func (p *Plan) Shape() *jsonscan.Shape { return p.success.shape }
 // NeverJSON reports whether the document declares media types of successful responses, and none of them is JSON.
 func (p *Plan) NeverJSON() bool { return p.neverJSON }
 
+// NeverText reports whether the document declares media types of successful responses, and all of them are of binary data.
+func (p *Plan) NeverText() bool { return p.neverText }
+
 // MediaType returns the media type of successful responses if the document declares exactly one, without parameters;
 // otherwise "".
 func (p *Plan) MediaType() string { return p.success.media }
@@ -107,8 +121,11 @@ func (p *Plan) MediaType() string { return p.success.media }
 // meaningBytes is the memory of a meaning in addition to its text, which is shared.
 const meaningBytes = 24
 
+// mediaBytes is the memory of a media type in addition to its text, which is shared.
+const mediaBytes = 16
+
 // Size estimates the memory of the plan in bytes.
-func (p *Plan) Size() int { return meaningBytes * len(p.meanings) }
+func (p *Plan) Size() int { return meaningBytes*len(p.meanings) + mediaBytes*len(p.declared.media) }
 
 // AppendFingerprint appends a text that differs if the document declares other media types, redirects or failures.
 func (p *Plan) AppendFingerprint(dst []byte) []byte {

@@ -67,6 +67,9 @@ func (p *Plan) Read(resp *http.Response, into *Parts) error {
 	}
 	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
 	part.UndeclaredHTML = !r.failed && !p.mayBeHTML && part.Kind == Text && mediatype.IsHTML(part.MediaType)
+	if part.Kind == Text && !part.UndeclaredHTML && r.expected.isString() {
+		part.Wrapped = true
+	}
 	part.Declared = r.expected.others != nil && r.declares(part, e.media)
 	into.add(part)
 	return nil

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"drawbridge/openapi/text"
@@ -14,8 +15,10 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	var were properties
 	var others uint64 // filter of the names that are not properties
 	next := 0         // the property that is expected next: responses mostly keep the documented order
+	begin := i
 	i = s.space(i + 1)
 	if i < len(s.data) && s.data[i] == '}' {
+		s.complete(shape, 0, begin)
 		return i + 1, nil
 	}
 	for {
@@ -31,6 +34,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 				}
 				next++
 				if s.data[i] == '}' {
+					s.complete(shape, were.first(next), begin)
 					s.names = s.names[:base]
 					return i + 1, nil
 				}
@@ -75,6 +79,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 			return i, err
 		}
 		if s.data[i] == '}' {
+			s.complete(shape, were.first(next), begin)
 			s.names = s.names[:base]
 			return i + 1, nil
 		}
@@ -112,12 +117,31 @@ type properties struct {
 
 func (p *properties) has(i int) bool { return i < maxKnown && p.set[i/64]&(1<<(i%64)) != 0 }
 
+// first returns the set of those among the first 64, the run from begin up to next included.
+func (p *properties) first(next int) uint64 {
+	return p.set[0] | (1<<uint(next)-1)&^(1<<uint(p.begin)-1)
+}
+
 // add adds the properties from begin up to next.
 func (p *properties) add(next int) {
 	for i := p.begin; i < min(next, maxKnown); i++ {
 		p.set[i/64] |= 1 << (i % 64)
 	}
 	p.end = max(p.end, next)
+}
+
+// complete records the first required property that an object has not had. had are those that it had, of the first 64; the object begins at
+// the offset. It is small enough to be inlined, since it is called for each object.
+func (s *scanner) complete(shape *Shape, had uint64, offset int) {
+	if shape != nil && shape.required&^had != 0 {
+		s.lack(shape, had, offset)
+	}
+}
+
+func (s *scanner) lack(shape *Shape, had uint64, offset int) {
+	if s.missing == nil {
+		s.missing = &Missing{offset, shape.Properties[bits.TrailingZeros64(shape.required&^had)].Name}
+	}
 }
 
 // again records the first member with a duplicate name.

@@ -21,6 +21,7 @@ type Info struct {
 	Spaced   bool      // there is white space outside strings
 	Escapes  bool      // there are escapes that [AppendUnescaped] may replace
 	Mismatch *Mismatch // the first difference from Options.Shape; nil if the value matches
+	Missing  *Missing  // the first required property that is missing, among the first 64 of its object; nil if there is none
 	// Twice is the offset of the value of the first duplicate member; 0 if there is none. It is searched in objects
 	// that have a shape, among the first 256 names of the shape and the first 24 others, which costs almost nothing.
 	Twice int
@@ -57,7 +58,7 @@ func Scan(data []byte, o Options) (Info, error) {
 	if s.twice > 0 { // until here it is the offset of the name
 		s.twice = skipSpace(data, skipSpace(data, skipValue(data, s.twice))+1)
 	}
-	return Info{Kind: kind, Spaced: s.spaced, Escapes: s.escapes, Mismatch: s.mismatch, Twice: s.twice}, nil
+	return Info{Kind: kind, Spaced: s.spaced, Escapes: s.escapes, Mismatch: s.mismatch, Missing: s.missing, Twice: s.twice}, nil
 }
 
 // enterRoom reserves capacity for names.
@@ -84,6 +85,7 @@ type scanner struct {
 	spaced   bool
 	escapes  bool
 	mismatch *Mismatch
+	missing  *Missing
 	twice    int
 	room     *[][]byte // from rooms; nil if names has none yet
 	names    [][]byte  // names of the open objects: all if unique, otherwise those that are not in their shapes

@@ -1,7 +1,7 @@
 package jsonscan
 
 // Shape is the part of a JSON Schema that [Scan] compares during the scan: types, properties and items. Members that
-// Properties does not name are accepted, and none is required. A nil shape accepts everything. Compile it once; after
+// Properties does not name are accepted, and one that is missing is no mismatch. A nil shape accepts everything. Compile it once; after
 // that it is safe for concurrent use.
 type Shape struct {
 	Kinds      Kinds      // accepted kinds; 0: any
@@ -10,6 +10,7 @@ type Shape struct {
 	Items      *Shape
 
 	index    map[string]int // of Properties, if there are many
+	required uint64         // set of the required ones among the first 64 properties
 	compiled bool
 }
 
@@ -19,8 +20,9 @@ const fewProperties = 8
 
 // Property is one member of an object in a [Shape].
 type Property struct {
-	Name  string
-	Shape *Shape
+	Name     string
+	Shape    *Shape
+	Required bool // a missing one is reported by Info.Missing
 
 	begin prefix // the beginning of a member with that name: "name":
 }
@@ -31,6 +33,12 @@ type Mismatch struct {
 	Want    Kinds
 	Integer bool
 	Got     Kind
+}
+
+// Missing is a required property that an object does not have. Offset is that of the object.
+type Missing struct {
+	Offset int
+	Name   string
 }
 
 // Compile prepares the shape and all below it for [Scan]. Shapes may share parts but not contain themselves.
@@ -46,6 +54,9 @@ func (s *Shape) Compile() {
 		p := &s.Properties[i]
 		if s.index != nil {
 			s.index[p.Name] = i
+		}
+		if p.Required && i < 64 {
+			s.required |= 1 << i
 		}
 		p.begin = newPrefix(string(append(AppendString(nil, p.Name), ':')))
 		p.Shape.Compile()

@@ -109,7 +109,7 @@ func (s *subject) checkExamples(api *openapi.API) {
 	}
 }
 
-// isOpen reports whether a schema says nothing of its members.
+// isOpen reports whether a schema describes none of its members.
 func (s *subject) isOpen(schema *tree.Node) bool {
 	if s.walk.keyword(schema, "properties") != nil {
 		return false

@@ -25,6 +25,8 @@ type Tool struct {
 	Settled []string
 	// ChoosesFields reports that callers can choose the members of the answer whatever the document says.
 	ChoosesFields bool
+	// Lenient reports that members of the body may have another type than the document declares.
+	Lenient bool
 }
 
 // ToolsOf returns all operations of an API as tools without a configuration.
@@ -67,6 +69,7 @@ type found struct {
 	message string
 
 	parameter *parameter // of a finding about a parameter
+	reason    string     // of the change of a parameter
 	member    *member    // of a finding about a member of the body
 }
 
@@ -84,10 +87,12 @@ func Assess(d *openapi.Document, api *openapi.API, tools []Tool, skipped []opena
 		s.checkName()
 		s.checkArguments()
 		s.checkBody(a.document)
+		s.checkTypes()
 		s.checkExamples(api)
 		s.checkAnswer()
 		s.checkSafety()
 	}
+	findPaths(a.document, a.subjects)
 	findTwins(a.subjects)
 	findNoise(a.subjects)
 	a.Report = newReport(a.subjects, skipped)

@@ -10,7 +10,7 @@ import (
 // shownExample is the size of the largest example that a tool shows, in bytes.
 const shownExample = 300
 
-// exampleOf returns the example that a document has of a body; nil if there is none.
+// exampleOf returns the example that a document has of a body, or nil.
 func (d *document) exampleOf(b *body) *tree.Node {
 	for _, n := range []*tree.Node{b.media, d.follow(b.schema)} {
 		for _, name := range []string{"example", "examples"} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drawbridge/openapi"
+	"drawbridge/openapi/proof"
 	"drawbridge/openapi/tree"
 )
 
@@ -85,7 +86,7 @@ func checkApplied(t *testing.T, file string, l *loaded, fix *Fix) {
 		}
 	}
 	for _, p := range api.Problems {
-		if p.Position.File == Location || p.Code == tree.CodeOverlayUnmatched || p.Code == tree.CodeOverlayNoEffect {
+		if p.Position.File == proof.Location || p.Code == tree.CodeOverlayUnmatched || p.Code == tree.CodeOverlayNoEffect {
 			t.Errorf("%s: %s %s", file, p.Code, p.Message)
 		}
 	}

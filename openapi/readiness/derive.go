@@ -54,12 +54,16 @@ func (f *fixer) mend(s *subject, at *found) {
 		}
 	case ExampleMissing:
 		f.exemplify(s, at)
+	case PathOneSegment:
+		f.list(s, at, "x-multi-segment")
+	case PathRootMissing:
+		f.list(s, at, "x-empty-segment")
 	case HeaderNoise:
 		if at.parameter != nil {
 			f.hide(s, at)
 		}
 	case DescriptionRestates, DescriptionLong, ToolName, ArgumentUntyped, ArgumentsMany, BodyUntyped, ExampleInvalid, PagingMissing,
-		FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, Skipped: // the document doesn't say more
+		FieldChoiceMissing, AnswerUndocumented, ErrorsUndocumented, ReadByPost, TypeDoubtful, Skipped: // the document doesn't say more
 	}
 }
 
@@ -175,6 +179,13 @@ func (f *fixer) elsewhere(s *subject) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// list adds a parameter of the path to a list of the operation.
+func (f *fixer) list(s *subject, at *found, extension string) {
+	if value, err := json.Marshal(map[string][]string{extension: {at.parameter.name}}); err == nil {
+		f.update(s, at, s.node, value, at.reason)
+	}
 }
 
 // hide removes an optional header that only programs set from all operations.

@@ -67,7 +67,7 @@ type parameter struct {
 	in, name string
 	node     *tree.Node // references followed
 	written  *tree.Node // in the list of parameters, perhaps a reference
-	schema   *tree.Node // references not followed; nil if there is none. In OpenAPI 2.0, node itself
+	schema   *tree.Node // references not followed, or nil. In OpenAPI 2.0, node itself
 	shared   bool       // it belongs to the path item
 }
 
@@ -101,7 +101,7 @@ func (d *document) parameters(p place) (all []parameter) {
 type body struct {
 	node   *tree.Node // of the body, for its place
 	media  *tree.Node // media type object; nil in OpenAPI 2.0
-	schema *tree.Node // references not followed; nil if there is none
+	schema *tree.Node // references not followed, or nil
 }
 
 // body returns the request body of an operation as it is sent, the first with JSON or else the first; nil if there is
@@ -132,8 +132,8 @@ func (d *document) body(p place) *body {
 
 // answer is what a document says of the successful response of an operation.
 type answer struct {
-	node   *tree.Node // of the response, references followed; nil if there is none
-	schema *tree.Node // references not followed; nil if there is none
+	node   *tree.Node // of the response, references followed, or nil
+	schema *tree.Node // references not followed, or nil
 	empty  bool       // there is a response of status 204 or 205
 	errors bool       // there is a response of status 4xx or 5xx, or a default beside others
 }

@@ -2,20 +2,12 @@ package readiness
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/overlay"
+	"drawbridge/openapi/proof"
 )
-
-// Location is the name under which a [Loader] is given the overlay: positions of problems in it have this file.
-const Location = "overlay.yaml"
-
-// A Loader loads the assessed document once more with one further overlay, under the name [Location], after those that
-// it has. It must read the same bytes each time.
-type Loader func(ctx context.Context, data []byte) (*openapi.Document, *openapi.API, error)
 
 // A Fix is an overlay that mends a document, as it was proved.
 type Fix struct {
@@ -44,13 +36,10 @@ type key struct {
 	message   string // "" if the code is enough
 }
 
-// maxRounds is how often an overlay is tried, each time without the changes that have failed.
-const maxRounds = 8
-
 // Fix derives an overlay from the document, adds drafts to it, and proves it: every action selects something, none
 // leads to a new problem, every operation is still there, no operation has a new finding, and each finding that a
 // change is for is gone. A change that fails is left out. api names the API in the lines for the configuration.
-func (a *Assessment) Fix(ctx context.Context, api string, load Loader, drafts []Draft) (*Fix, error) {
+func (a *Assessment) Fix(ctx context.Context, api string, load proof.Loader, drafts []Draft) (*Fix, error) {
 	f := &fixer{a: a, described: newDescribed(a)}
 	f.derive()
 	changes := f.changes
@@ -58,39 +47,30 @@ func (a *Assessment) Fix(ctx context.Context, api string, load Loader, drafts []
 		changes = append(changes, d.change)
 	}
 	fix := &Fix{Settings: a.settings(api), After: a}
-	for range maxRounds {
-		if len(changes) == 0 {
-			return fix, nil
-		}
-		all := make([]overlay.Change, len(changes))
-		for i := range changes {
-			all[i] = changes[i].Change
-		}
-		written := overlay.Write("Readiness of "+a.document.title, a.notes(fix.Settings), all)
-		after, failed, err := a.prove(ctx, load, changes, written)
-		if err != nil {
+	p := proof.Proposal{Title: "Readiness of " + a.document.title, Notes: a.notes(fix.Settings)}
+	for i := range changes {
+		p.Changes = append(p.Changes, changes[i].Change)
+	}
+	after := a
+	proven, err := proof.Prove(ctx, p, load, func(d *openapi.Document, api *openapi.API, tried []int) (failed map[int]string, err error) {
+		if after, err = a.again(d, api); err != nil {
 			return nil, err
 		}
-		if len(failed) == 0 {
-			fix.Data, fix.Changes, fix.After = written.Data, len(changes), after
-			for _, c := range changes {
-				if c.Draft {
-					fix.Drafts++
-				}
-			}
-			return fix, nil
-		}
-		var kept []change
-		for i, c := range changes {
-			if reason, ok := failed[i]; ok {
-				fix.Dropped = append(fix.Dropped, c.Target+": "+reason)
-			} else {
-				kept = append(kept, c)
-			}
-		}
-		changes = kept
+		return a.compare(after, changes, tried), nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.New("the overlay could not be proved: with each change left out another one fails")
+	fix.Data, fix.Changes, fix.Dropped = proven.Data, len(proven.Kept), proven.Dropped
+	if fix.Data != nil {
+		fix.After = after
+	}
+	for _, i := range proven.Kept {
+		if changes[i].Draft {
+			fix.Drafts++
+		}
+	}
+	return fix, nil
 }
 
 // notes returns the comments with which an overlay begins.
@@ -103,30 +83,8 @@ func (a *Assessment) notes(settings []string) []string {
 	return notes
 }
 
-// prove loads the document with an overlay and returns the reasons why changes fail, by their indexes.
-func (a *Assessment) prove(ctx context.Context, load Loader, changes []change, written overlay.Written) (after *Assessment, failed map[int]string, err error) {
-	at := func(line int) int { // the change to which a line of the overlay belongs
-		i, exact := slices.BinarySearch(written.Lines, line)
-		if !exact {
-			i--
-		}
-		return i
-	}
-	failed = map[int]string{}
-	doc, api, err := load(ctx, written.Data)
-	if err != nil {
-		return nil, failed, blame(err, at, failed)
-	}
-	for _, action := range doc.Overlays {
-		if action.Position.File == Location && action.Matched == 0 {
-			failed[at(action.Position.Line)] = "it selects nothing"
-		}
-	}
-	for _, p := range api.Problems {
-		if p.Position.File == Location {
-			failed[at(p.Position.Line)] = p.Message
-		}
-	}
+// again assesses the same tools of the document with an overlay.
+func (a *Assessment) again(d *openapi.Document, api *openapi.API) (*Assessment, error) {
 	byKey := map[string]*openapi.Operation{}
 	for _, op := range api.Operations {
 		byKey[operationKey(op.Method, op.Path)] = op
@@ -135,42 +93,18 @@ func (a *Assessment) prove(ctx context.Context, load Loader, changes []change, w
 	for _, s := range a.subjects {
 		op := byKey[operationKey(s.Operation.Method, s.Operation.Path)]
 		if op == nil {
-			return nil, failed, fmt.Errorf("with the overlay %s %s is no tool any more", s.Operation.Method, s.Operation.Path)
+			return nil, fmt.Errorf("with the overlay %s %s is no tool any more", s.Operation.Method, s.Operation.Path)
 		}
 		t := s.Tool
 		t.Operation = op
 		tools = append(tools, t)
 	}
-	after = Assess(doc, api, tools, a.skipped)
-	if len(failed) == 0 { // else a change may be blamed for what another one does
-		a.compare(after, changes, failed)
-	}
-	return after, failed, nil
+	return Assess(d, api, tools, a.skipped), nil
 }
 
-// blame returns nil if an error of a load is that of a change, which it records.
-func blame(err error, at func(int) int, failed map[int]string) error {
-	var fault overlay.Fault
-	var faults overlay.Faults
-	switch {
-	case errors.As(err, &fault):
-		faults = overlay.Faults{fault}
-	case !errors.As(err, &faults):
-		return err
-	}
-	for _, f := range faults {
-		if i := at(f.Position.Line); f.Position.File == Location && i >= 0 {
-			failed[i] = f.Message
-		}
-	}
-	if len(failed) == 0 {
-		return err
-	}
-	return nil
-}
-
-// compare finds the changes that don't remove the findings that they are for, or lead to others.
-func (a *Assessment) compare(after *Assessment, changes []change, failed map[int]string) {
+// compare returns why changes fail, by their indexes: they don't remove the findings that they are for, or lead to others.
+func (a *Assessment) compare(after *Assessment, changes []change, tried []int) map[int]string {
+	failed := map[int]string{}
 	before, left := a.keys(), after.keys()
 	worse := map[string]Code{}
 	for k := range left {
@@ -178,8 +112,8 @@ func (a *Assessment) compare(after *Assessment, changes []change, failed map[int
 			worse[k.operation] = k.code
 		}
 	}
-	for i, c := range changes {
-		for _, k := range c.findings {
+	for _, i := range tried {
+		for _, k := range changes[i].findings {
 			if left[k] {
 				failed[i] = fmt.Sprintf("%s of %s is still there", k.code, k.operation)
 			}
@@ -188,6 +122,7 @@ func (a *Assessment) compare(after *Assessment, changes []change, failed map[int
 			}
 		}
 	}
+	return failed
 }
 
 // keys returns the findings, each with and without its message.

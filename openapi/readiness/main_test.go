@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
+	"drawbridge/openapi/proof"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,7 +20,7 @@ type loaded struct {
 	*Assessment
 	document *openapi.Document
 	api      *openapi.API
-	load     Loader
+	load     proof.Loader
 }
 
 // assess loads and assesses the document in a file.
@@ -36,8 +37,8 @@ func assess(t *testing.T, location string) *loaded {
 	}
 	return &loaded{Assess(d, api, ToolsOf(api), api.Skipped), d, api, func(ctx context.Context, data []byte) (*openapi.Document, *openapi.API, error) {
 		with, o := *d.Copy, o
-		with.Overlays = []fetch.File{{Location: Location, Data: data}}
-		o.Overlays = []string{Location}
+		with.Overlays = []fetch.File{{Location: proof.Location, Data: data}}
+		o.Overlays = []string{proof.Location}
 		again, err := openapi.LoadCopy(ctx, location, &with, o)
 		if err != nil {
 			return nil, nil, err

@@ -4,7 +4,7 @@ import "drawbridge/openapi"
 
 // A Report is what was found in the tools of a document.
 type Report struct {
-	// Score is the mean of the scores of all operations, from 0 to 100, rounded down to a tenth; 0 if there are none.
+	// Score is the mean of the scores of all operations, from 0 to 100, rounded down to a tenth, or 0.
 	Score float64 `json:"score"`
 	// Tools is the number of operations that are tools, Skipped that of operations that can't be called.
 	Tools   int `json:"tools"`
@@ -84,6 +84,9 @@ const (
 	AnswerUndocumented  Code = "answer-undocumented"
 	ErrorsUndocumented  Code = "errors-undocumented"
 	ReadByPost          Code = "read-by-post"
+	PathOneSegment      Code = "path-one-segment"
+	PathRootMissing     Code = "path-root-missing"
+	TypeDoubtful        Code = "type-doubtful"
 	Skipped             Code = "skipped"
 )
 
@@ -115,6 +118,9 @@ var rules = map[Code]rule{
 	AnswerUndocumented:  {12, 12, "no schema of the answer"},
 	ErrorsUndocumented:  {5, 5, "no documented error"},
 	ReadByPost:          {12, 12, "a POST that only reads"},
+	PathOneSegment:      {12, 12, "a path that takes no slashes"},
+	PathRootMissing:     {6, 6, "a tree without its root"},
+	TypeDoubtful:        {10, 10, "a text that may be an object"},
 	Skipped:             {100, 100, "can't be called"},
 }
 

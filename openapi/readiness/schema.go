@@ -68,7 +68,7 @@ func (w *walk) members(s *tree.Node) (all []member) {
 	return all
 }
 
-// keyword returns the first value of a keyword of a schema and its allOf; nil if there is none.
+// keyword returns the first value of a keyword of a schema and its allOf, or nil.
 func (w *walk) keyword(s *tree.Node, name string) *tree.Node {
 	for _, part := range w.parts(s) {
 		if value := part.Get(name); value != nil {
@@ -104,7 +104,7 @@ func (w *walk) kind(s *tree.Node) string {
 	return ""
 }
 
-// isUntyped reports whether a schema says nothing of its values.
+// isUntyped reports whether a schema does not describe its values.
 func (w *walk) isUntyped(s *tree.Node) bool {
 	if s == nil {
 		return true
@@ -138,7 +138,7 @@ func (w *walk) isDeep(s *tree.Node) bool {
 }
 
 // listed returns the schema of the items if a schema is that of a list: an array, or an object with one array of
-// objects; nil if it is none.
+// objects, or nil.
 func (w *walk) listed(s *tree.Node) *tree.Node {
 	if w.kind(s) == "array" {
 		return w.keyword(s, "items")

@@ -13,7 +13,8 @@ import (
 const maxSelected = 200
 
 // settings returns lines for the configuration: what an overlay must not or can't say. That a POST only reads is a
-// promise of the operator (docs/extensions.md), and fields of an answer are chosen by the gateway.
+// promise of the operator (docs/extensions.md), that a service takes more than the document declares is known to them alone, and fields of
+// an answer are chosen by the gateway.
 func (a *Assessment) settings(api string) (lines []string) {
 	ids := map[string]int{}
 	for _, s := range a.subjects {
@@ -24,6 +25,7 @@ func (a *Assessment) settings(api string) (lines []string) {
 		set  string
 	}{
 		{ReadByPost, "{annotations: {read_only: true}}"},
+		{TypeDoubtful, "{validation: lenient}"},
 		{FieldChoiceMissing, "{result: {select_argument: true}}"},
 	} {
 		var selected []string

@@ -29,7 +29,7 @@ func findTwins(subjects []*subject) {
 	}
 }
 
-// allWords returns the words of the document's texts; "" if there are none or the configuration has others.
+// allWords returns the words of the document's texts, or "" if the configuration has others.
 func (s *subject) allWords() string {
 	if s.Described {
 		return ""
@@ -37,7 +37,7 @@ func (s *subject) allWords() string {
 	return strings.Join(words(s.Operation.Summary+" "+s.Operation.Description), " ")
 }
 
-// firstWords returns the meaning of the text that a list shows; "" if there is none.
+// firstWords returns the meaning of the text that a list shows, or "".
 func (s *subject) firstWords() string {
 	if s.Described {
 		return ""

@@ -29,16 +29,19 @@ const (
 	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
 	// PatternSegments is of a text that is one or more segments of a path: none of them is empty, "." or "..".
 	PatternSegments = `^(\.{0,2}[^/.]|\.{3})[^/]*(/(\.{0,2}[^/.]|\.{3})[^/]*)*$`
+	// PatternNoneOrSegments is of such a text or "".
+	PatternNoneOrSegments = `^((\.{0,2}[^/.]|\.{3})[^/]*(/(\.{0,2}[^/.]|\.{3})[^/]*)*)?$`
 
 	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+="?[ !#-:<-~]*"?)*)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{
-	PatternSegments:  regexp.MustCompile(PatternSegments),
-	PatternSegment:   regexp.MustCompile(PatternSegment),
-	PatternNoSlash:   regexp.MustCompile(PatternNoSlash),
-	PatternASCII:     regexp.MustCompile(PatternASCII),
-	PatternMediaType: regexp.MustCompile(PatternMediaType),
+	PatternSegments:       regexp.MustCompile(PatternSegments),
+	PatternNoneOrSegments: regexp.MustCompile(PatternNoneOrSegments),
+	PatternSegment:        regexp.MustCompile(PatternSegment),
+	PatternNoSlash:        regexp.MustCompile(PatternNoSlash),
+	PatternASCII:          regexp.MustCompile(PatternASCII),
+	PatternMediaType:      regexp.MustCompile(PatternMediaType),
 }
 
 // The formats whose texts fit the patterns: narrowFormats each of them, asciiFormats PatternASCII.

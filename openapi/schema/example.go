@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -15,8 +16,10 @@ type ExampleOptions struct {
 	// Documented adds optional members for which the schema has an example, or that are given, within the size limit. Without it an
 	// example has required members only.
 	Documented bool
-	// Also are optional members that an example holds too if it can. Each is a path of names from the root, without the indices of lists.
+	// Also are optional members that an example holds too if it can. Each is a path from the root: the tokens of its JSON Pointer.
 	Also [][]string
+	// Near is a value, which may not fit. Of several alternatives, the example has that which is nearest to it.
+	Near json.RawMessage
 	// Given is an object whose members are preferred to all others, as far as they fit.
 	Given json.RawMessage
 	// Quick refuses an example when finding out whether it is valid takes the JSON Schema library.
@@ -57,6 +60,7 @@ func (v *Validator) example(schema *jsonschema.Schema, p *programmer, o ExampleO
 		options: o, steps: steps,
 		program: p,
 		checks:  map[*jsonschema.Schema]*check{schema: v.program},
+		near:    o.Near,
 	}
 	text, ok := x.value([]*jsonschema.Schema{schema}, "", 0, 0)
 	if !ok || len(text) > o.MaxBytes || unclean(string(text)) {
@@ -80,6 +84,7 @@ const (
 	maxExampleDepth  = 12 // levels of an example
 	maxFilledDepth   = 3  // levels to which arrays are filled that may be empty
 	maxExampleItems  = 8  // of an array that must have so many
+	maxWantedItems   = 3  // of an array of which the options ask for several
 	maxExampleRounds = 12 // alternatives that are tried for one value
 	maxExampleRefs   = 64 // references and members of allOf that make the constraints of one value
 )
@@ -91,7 +96,8 @@ type exampler struct {
 	program *programmer
 	checks  map[*jsonschema.Schema]*check
 
-	path     []string // of the value that is being made: names from the root
+	path     []string // of the value that is being made: the tokens of its pointer
+	near     []byte   // the value in that place that may not fit; nil if there is none
 	unmarked bool     // a value of the member of the root that is being made is invented and does not show it
 	invented []string // members of the root with such values
 }
@@ -110,14 +116,14 @@ func (x *exampler) value(schemas []*jsonschema.Schema, name string, depth, nth i
 		}
 		rounds = d.alternatives
 		for i := range d.given {
-			if text := d.given[(i+nth)%len(d.given)]; x.fits(schemas, text) {
+			if text := d.given[(i+nth)%len(d.given)]; (d.listed || x.shows(text)) && x.fits(schemas, text) {
 				return text, true
 			}
 		}
 		if d.listed || d.failed {
 			continue
 		}
-		for _, kind := range d.kinds() {
+		for _, kind := range x.likely(d.kinds()) {
 			before := x.unmarked
 			if text, ok := x.make(d, kind, name, depth, nth); ok && x.fits(schemas, text) {
 				return text, true
@@ -198,15 +204,20 @@ func (o *objectExample) addDeclared() bool {
 			o.tryToAdd(p.name)
 		}
 	}
+	o.addKeys()
 	return true
 }
 
-// wants reports whether the options ask for a member of the value that is being made, or for any if name is "".
-func (x *exampler) wants(name string) bool {
-	return slices.ContainsFunc(x.options.Also, func(path []string) bool {
-		at := len(x.path)
-		return len(path) > at && slices.Equal(path[:at], x.path) && (name == "" || path[at] == name)
-	})
+// addKeys adds the members that the options ask for and that are not declared, if the schema describes such.
+func (o *objectExample) addKeys() {
+	if o.d.additional == nil {
+		return
+	}
+	for _, name := range o.x.wanted() {
+		if !o.has[name] && o.d.property(name) == nil {
+			o.tryToAdd(name)
+		}
+	}
 }
 
 // addRequired adds the required members that are not declared, and those that members which are there need.
@@ -270,9 +281,7 @@ func (o *objectExample) add(name string) bool {
 		if o.depth == 0 {
 			o.x.unmarked = false
 		}
-		o.x.path = append(o.x.path, name)
-		value, ok = o.x.value(schemas, name, o.depth+1, o.nth)
-		if o.x.path = o.x.path[:len(o.x.path)-1]; !ok {
+		if value, ok = o.x.below(name, schemas, name, o.depth+1, o.nth); !ok {
 			return false
 		}
 		if o.depth == 0 && o.x.unmarked {
@@ -316,11 +325,17 @@ func (x *exampler) array(d *constraints, name string, depth int) ([]byte, bool) 
 	}
 	out := []byte("[")
 	count := max(d.leastItems, len(d.contains))
-	if count == 0 && d.mostItems > 0 && (depth < maxFilledDepth || x.wants("")) {
+	if count == 0 && d.mostItems > 0 && (depth < maxFilledDepth || x.isWanted()) {
 		count = 1 // an empty list would not show what belongs there
 	}
+	wanted := x.wanted()
+	count = max(count, min(len(wanted), d.mostItems, maxWantedItems))
 	var seen []string
 	for i := range count {
+		token := strconv.Itoa(i)
+		if i < len(wanted) {
+			token = wanted[i]
+		}
 		schemas := d.items
 		if i < len(d.prefix) {
 			schemas = []*jsonschema.Schema{d.prefix[i]}
@@ -328,15 +343,15 @@ func (x *exampler) array(d *constraints, name string, depth int) ([]byte, bool) 
 		if i < len(d.contains) {
 			schemas = append(slices.Clip(schemas), d.contains[i])
 		}
-		text, ok := x.value(schemas, strings.TrimSuffix(name, "s"), depth+1, i)
-		if !ok || d.unique && slices.Contains(seen, string(text)) {
+		text, ok := x.below(token, schemas, strings.TrimSuffix(name, "s"), depth+1, i)
+		if again := slices.Contains(seen, string(text)); !ok || again && (d.unique || i >= d.leastItems) {
 			if i < d.leastItems {
 				return nil, false
 			}
-			break
+			continue
 		}
 		seen = append(seen, string(text))
-		if i > 0 {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		if out = append(out, text...); len(out) > x.options.MaxBytes {

@@ -82,7 +82,7 @@ func (d *constraints) take(s *jsonschema.Schema) {
 				d.take(part.Schema)
 			}
 		case "anyOf", "oneOf":
-			d.choose(k.Schemas())
+			d.choose(d.x.nearest(k.Schemas()))
 		case "if":
 			// A value for which the condition is of no account, else one for which it holds, else one for which it does not.
 			d.choose([]*jsonschema.Schema{nil, s.Schema("then"), s.Schema("else")})

@@ -19,9 +19,11 @@ import (
 
 // A Fault is one violation of a schema, worded for the model that made the value.
 type Fault struct {
-	Pointer string         // RFC 6901 pointer into the value, "" for the value as a whole
-	Message string         // what was expected and what was given: `expected integer, got string "x"`
-	Keyword string         // that is not met: "type", "enum" (of const too), "required", "minLength", "pattern"; "": another, or none in particular
+	Pointer string // RFC 6901 pointer into the value, "" for the value as a whole
+	Message string // what was expected and what was given: `expected integer, got string "x"`
+	// Keyword is the one that is not met: "type", "enum" (of const too), "required", "additionalProperties", "minLength", "pattern"; "": another,
+	// or none in particular.
+	Keyword string
 	Missing string         // the member that is required and not there
 	Wants   jsonscan.Kinds // which would fit instead; none if the fault is not about the type
 }
@@ -291,7 +293,7 @@ func (e *explainer) unknown(schemaURL string, at []string) {
 	default:
 		message += " allowed: " + strings.Join(shown, ", ")
 	}
-	e.add(at, "%s", message)
+	e.add(at, "%s", message).Keyword = "additionalProperties"
 }
 
 // given returns the value at a location.

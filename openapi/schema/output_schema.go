@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -193,6 +194,10 @@ func (b *looseBuilder) ownTypes(n *tree.Node, branch bool) types {
 
 // addParts adds the properties and the items of a schema to its shape.
 func (b *looseBuilder) addParts(n *tree.Node, s *jsonscan.Shape, depth int) {
+	required := map[string]bool{}
+	for _, name := range n.Get("required").Items() {
+		required[name.Text()] = true
+	}
 	for name, property := range n.Get("properties").Members() {
 		if b.c.hidden(property, Response) || unclean(name) {
 			continue
@@ -200,6 +205,7 @@ func (b *looseBuilder) addParts(n *tree.Node, s *jsonscan.Shape, depth int) {
 		b.left -= len(name) + len(`"":{},`)
 		s.Properties = append(s.Properties, jsonscan.Property{
 			Name: strings.Clone(name), Shape: b.part(property, depth-1), // the document's text is not kept alive
+			Required: required[name],
 		})
 	}
 	if items := n.Get("items"); items.Kind() == tree.Object && n.Get("prefixItems") == nil {
@@ -245,9 +251,10 @@ func both(a, b *jsonscan.Shape) *jsonscan.Shape {
 		switch {
 		case i < 0:
 			out.Properties = append(out.Properties, p)
-		case out.Properties[i].Shape == nil:
+		case out.Properties[i].Shape == nil || p.Required && !out.Properties[i].Required:
 			out.Properties = slices.Clone(out.Properties)
-			out.Properties[i].Shape = p.Shape
+			q := &out.Properties[i]
+			q.Shape, q.Required = cmp.Or(q.Shape, p.Shape), q.Required || p.Required
 		}
 	}
 	if out.Items == nil {
@@ -278,9 +285,9 @@ func either(a, b []jsonscan.Property) []jsonscan.Property {
 	for i, p := range out {
 		j := slices.IndexFunc(b, func(q jsonscan.Property) bool { return q.Name == p.Name })
 		if j < 0 {
-			out[i].Shape = nil
+			out[i].Shape, out[i].Required = nil, false
 		} else {
-			out[i].Shape = eitherShape(p.Shape, b[j].Shape)
+			out[i].Shape, out[i].Required = eitherShape(p.Shape, b[j].Shape), p.Required && b[j].Required
 		}
 	}
 	for _, p := range b {

@@ -32,5 +32,5 @@ var plausibleTexts = map[string]string{
 	"text": "A short text", "body": "A short text", "content": "A short text", "reason": "A short text",
 	"query": "blue", "q": "blue", "search": "blue", "filter": "blue", "term": "blue", "keyword": "blue",
 	"file": "notes.txt", "filename": "notes.txt", "path": "notes.txt", "folder": "notes", "directory": "notes",
-	"version": "1.0", "branch": "main", "repo": "project", "repository": "project", "project": "project", "sort": "name", "cursor": "next",
+	"media": "text/plain", "mime": "text/plain", "version": "1.0", "branch": "main", "repo": "project", "repository": "project", "project": "project", "sort": "name", "cursor": "next",
 }

@@ -156,8 +156,10 @@ func (c *check) same(other *check) bool {
 func (c *check) anything() bool { return c.same(&check{}) }
 
 // typesIn returns the types that a value of "type" allows; a number may be an integer. Words that are no types are left out.
-func typesIn(k jsonschema.Keyword) (set types) {
-	for _, word := range k.Texts() {
+func typesIn(k jsonschema.Keyword) types { return typesNamed(k.Texts()) }
+
+func typesNamed(words []string) (set types) {
+	for _, word := range words {
 		kind, _ := typeName(word)
 		if set |= kind; kind == numberType {
 			set |= integerType

@@ -16,9 +16,12 @@ type field struct {
 
 func (f field) text() string { return f.name + f.suffix + f.inner }
 
+// leastFields is the number of members of an object that are shown if there isn't room for all.
+const leastFields = 3
+
 // answer returns the members of an answer by their names, and while there is room those of its objects and lists; "" if nothing is
 // known of it.
-func (s *signature) answer(output *jsonschema.Schema) string {
+func (s *signature) answer(output *jsonschema.Schema, length int) string {
 	suffix, of := s.element(output)
 	sh := s.shape(of)
 	if len(sh.members) == 0 {
@@ -30,8 +33,11 @@ func (s *signature) answer(output *jsonschema.Schema) string {
 		}
 		return strings.Join(withoutNull(sh.kinds), "|") + suffix
 	}
-	fields, cut := s.fields(sh, answerLength)
-	room := answerLength
+	fields, cut := s.fields(sh, length)
+	if len(fields) == 0 {
+		return ""
+	}
+	room := length
 	for _, f := range fields {
 		room -= len(f.text()) + len(", ")
 	}
@@ -41,8 +47,8 @@ func (s *signature) answer(output *jsonschema.Schema) string {
 		if len(inner.members) == 0 || f.of == of {
 			continue
 		}
-		below, more := s.fields(inner, room)
-		if text := fieldsText(below, more); !more && len(text) <= room {
+		below, more := s.fields(inner, room-len("{, …}"))
+		if text := fieldsText(below, more); len(text) <= room && (!more || len(below) >= leastFields) {
 			f.inner = text
 			room -= len(text)
 		}

@@ -93,6 +93,7 @@ type declarer struct {
 	open     []*jsonschema.Schema
 	merged   int
 	written  int // bytes of types
+	count    int // types
 	cut      bool
 	over     bool // there is too much to be written
 	integers bool
@@ -174,7 +175,7 @@ func (w *declarer) function(b *strings.Builder, f *Function) {
 	case w.options.Answers:
 		b.WriteString(": " + w.typeOf(f.Output, 0, w.detail.depth, true))
 	default:
-		if answer := Answer(f.Output); answer != "" {
+		if answer := Answer(f.Output, 0); answer != "" {
 			b.WriteString(" // → " + answer)
 		}
 	}

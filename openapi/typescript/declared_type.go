@@ -24,7 +24,10 @@ func (w *declarer) types(schema *jsonschema.Schema, indent, levels int, whole bo
 		return []string{t.name}
 	}
 	of := schema.Resolve()
-	if of == nil || slices.Contains(w.open, of) {
+	if w.count++; w.count > maxTypes {
+		w.over = true
+	}
+	if of == nil || len(w.open) > leastNested+2*w.detail.depth || slices.Contains(w.open, of) {
 		return []string{"unknown"}
 	}
 	w.open = append(w.open, of)
@@ -101,6 +104,9 @@ func (w *declarer) enum(list [][]byte) []string {
 	}
 	return all
 }
+
+// leastNested is the number of schemas in each other, lists and alternatives among them, that are written in any detail.
+const leastNested = 6
 
 // leastRequired is the number of required members of an object that have their types in any detail.
 const leastRequired = 40

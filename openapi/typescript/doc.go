@@ -5,6 +5,8 @@
 // which formats and patterns a caller must know. The signature and the declarations share that view (shape). It also hides what is shown
 // first when there is not room for all.
 //
+// A type in one line is written for a length, which its members share.
+//
 // The rule that must not be broken: nothing is left out without a word. A required argument is always named, and so is an optional one
 // as far as the limits allow; after them, an ellipsis says that there is more.
 package typescript

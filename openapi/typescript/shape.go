@@ -106,6 +106,29 @@ func (sh *shape) require(alternatives []*jsonschema.Schema) {
 // is reports whether the value may be of a JSON type.
 func (sh *shape) is(kind string) bool { return slices.Contains(sh.kinds, kind) }
 
+// constant returns the only value that a member may have, nil if there are others.
+func (sh *shape) constant(name string) []byte {
+	for _, properties := range sh.merged.Values("properties") {
+		for _, p := range properties.Parts {
+			if p.Name != name {
+				continue
+			}
+			m := jsonschema.Merge(p.Schema)
+			if value := m.First("const").Value; value != nil {
+				return value
+			}
+			var values [][]byte
+			for value := range jsonscan.Elements(m.First("enum").Value) {
+				values = append(values, value)
+			}
+			if len(values) == 1 {
+				return values[0]
+			}
+		}
+	}
+	return nil
+}
+
 // formats are the formats that a caller must know to write a value, with their names in a signature.
 var formats = map[string]string{
 	"date-time": "date-time", "date": "date", "time": "time", "duration": "duration", "uuid": "uuid",

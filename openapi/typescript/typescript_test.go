@@ -49,6 +49,9 @@ type line struct {
 	Example              json.RawMessage
 	Shared               []string
 	Reads                bool
+	Path                 string
+	NullIsAbsent         bool
+	Length               int
 }
 
 func lines(t *testing.T, text []byte) (all []line) {
@@ -73,7 +76,7 @@ func parse(text []byte) *jsonschema.Schema {
 func signatureOf(name string, input, output *jsonschema.Schema, o Options) string {
 	answer := ""
 	if output != nil {
-		answer = Answer(output)
+		answer = Answer(output, 0)
 	}
 	return Signature(name, Arguments(input, o), answer)
 }
@@ -88,7 +91,7 @@ func read(t *testing.T, text []byte) (all []Function) {
 func signatures(t *testing.T, text []byte) string {
 	var b strings.Builder
 	for _, l := range lines(t, text) {
-		o := Options{Query: l.Query, Example: l.Example, Reads: l.Reads, Shared: func(name string) bool { return slices.Contains(l.Shared, name) }}
+		o := Options{Query: l.Query, Example: l.Example, Reads: l.Reads, Path: l.Path, NullIsAbsent: l.NullIsAbsent, Length: l.Length, Shared: func(name string) bool { return slices.Contains(l.Shared, name) }}
 		b.WriteString(signatureOf(l.Name, parse(l.Input), parse(l.Output), o) + "\n")
 	}
 	return b.String()

@@ -14,6 +14,7 @@ type use uint8
 const (
 	needed     use = iota // required
 	mentioned             // by the query
+	named                 // as a part of the path
 	exampled              // it has a value in the example of a call
 	chooses               // it pages, filters or sorts what a call reads
 	rare                  // any other
@@ -27,6 +28,12 @@ type Options struct {
 	Example []byte                 // a call; its arguments come before others
 	Reads   bool                   // the call only reads: arguments that page, filter and sort come before others
 	Shared  func(name string) bool // whether nearly all operations of the API have the argument: those are last; nil if none is known
+	Path    string                 // the template of its path: an argument with the name of a segment, such as orders, comes before others
+	// NullIsAbsent reports that null says the same as no value, as in a call that changes nothing that exists: types of optional members
+	// don't have it.
+	NullIsAbsent bool
+	// Length is the length in bytes up to which optional arguments get types and objects are opened; 0: 400.
+	Length int
 }
 
 // pagers are words of names by which callers choose a part of a list.
@@ -52,6 +59,8 @@ func (s *signature) useOf(m jsonschema.Member) use {
 		return shared
 	case m.Schema.Keyword("deprecated").Name != "":
 		return deprecated
+	case s.isInPath(m.Name):
+		return named
 	case s.options.Example != nil && jsonscan.Lookup(s.options.Example, m.Name) != nil:
 		return exampled
 	case s.options.Reads && !slices.ContainsFunc(words(m.Name), func(word string) bool { return !pagers[word] }):
@@ -62,6 +71,16 @@ func (s *signature) useOf(m jsonschema.Member) use {
 
 func (s *signature) isShared(name string) bool {
 	return s.options.Shared != nil && s.options.Shared(name)
+}
+
+// isInPath reports whether a segment of the path has the name.
+func (s *signature) isInPath(name string) bool {
+	for segment := range strings.SplitSeq(s.options.Path, "/") {
+		if segment != "" && segment[0] != '{' && slices.Equal(words(segment), words(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // mentions reports whether the query has all words of a name.

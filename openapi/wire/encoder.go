@@ -101,7 +101,7 @@ func (e *Encoder) checkName() error {
 
 // Undefined reports whether v is left out of the request because it has no value.
 func (e *Encoder) Undefined(v []byte) bool {
-	return e.p.ContentType == "" && !e.p.AllowEmptyValue && !defined(v)
+	return e.p.ContentType == "" && (!e.p.AllowEmptyValue || e.p.In == Path) && !defined(v)
 }
 
 // Spans reports whether the value of a path parameter may span several segments.
@@ -115,14 +115,20 @@ func (e *Encoder) EscapesSlashes() bool {
 // InfersSlashes reports whether the value of a path parameter may hold slashes only because it seems to be a path.
 func (e *Encoder) InfersSlashes() bool { return e != nil && e.p.Slash == SlashInferred }
 
+// TakesEmpty reports whether a path parameter takes "", which leaves the last segment of the path empty.
+func (e *Encoder) TakesEmpty() bool { return e != nil && e.p.In == Path && e.p.AllowEmptyValue }
+
 // AppendPath appends the value of a path parameter. The error is a [*ValueError].
 func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
-	if e.p.ContentType == "" && !defined(v) && !e.p.AllowEmptyValue {
+	if e.p.ContentType == "" && !defined(v) {
 		return dst, refuse("must not be empty: it is a part of the path")
 	}
 	start := len(dst)
 	out, err := e.append(dst, v)
 	if err != nil {
+		if root := string(text(v)); e.TakesEmpty() && (root == "/" || root == "." || root == "./") {
+			err = refuse(`must be "" for the root`)
+		}
 		return dst, err
 	}
 	if len(out) == start && !e.p.AllowEmptyValue {

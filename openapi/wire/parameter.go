@@ -104,7 +104,7 @@ type Parameter struct {
 
 	Explode         bool
 	AllowReserved   bool
-	AllowEmptyValue bool  // Query: undefined values are sent as "name="; Path: an empty segment is allowed
+	AllowEmptyValue bool  // Query: undefined values are sent as "name="; Path: "" is sent as an empty segment
 	Slash           Slash // Path: the treatment of slashes in a value (R2)
 
 	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is

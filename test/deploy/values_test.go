@@ -17,7 +17,7 @@ func TestTrusted(t *testing.T) {
 	for _, c := range []struct{ set, want, never string }{
 		{"replicaCount=3", "! config.server.trusted_proxies is empty.", ""},
 		{"config.server.trusted_proxies={10.0.0.0/8}", "! config.server.trusted_proxies has 10.0.0.0/8: every pod and host in it", "is empty"},
-		{"config.server.trusted_proxies={10.4.0.0/16},ingress.enabled=true", "", "trusted_proxies"},
+		{"config.server.trusted_proxies={10.4.0.0/16},ingress.enabled=true,ingress.tlsSecret=mcp-tls", "", "trusted_proxies"},
 	} {
 		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) || c.never != "" && strings.Contains(text, c.never) {
 			t.Errorf("--set %s: %s", c.set, text)
@@ -30,14 +30,15 @@ func TestTrusted(t *testing.T) {
 }
 
 // notes returns what helm install says at its end. Helm shows it to those who have a cluster alone, so a ConfigMap takes it.
-func notes(t *testing.T, helm, set string) string {
+func notes(t *testing.T, helm, set string, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(chart)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "templates/notes.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: notes}, data: {notes: {{ include (print .Template.BasePath "/NOTES.txt") . | toJson }}}}`)
-	text, ok := output(t, nil, helm, "template", "mcp", dir, "--kube-version", cluster, "--set", image, "--set", set, "--show-only", "templates/notes.yaml")
+	args := append([]string{"template", "mcp", dir, "--kube-version", cluster, "--set", image, "--set", set, "--show-only", "templates/notes.yaml"}, more...)
+	text, ok := output(t, nil, helm, args...)
 	if !ok {
 		t.Fatalf("--set %s: %s", set, text)
 	}
@@ -50,11 +51,16 @@ func TestNotes(t *testing.T) {
 	for _, c := range []struct{ set, want string }{
 		{"podDisruptionBudget.maxUnavailable=0", "! podDisruptionBudget.maxUnavailable is 0: no node with a pod on it can be drained."},
 		{"replicaCount=1", "! There is one replica: while its node is drained nobody is served."},
+		{"replicaCount=2", "! config.state.redis is not set: each pod counts rates by itself"},
+		{"config.server.old_transport=true", "! config.server.old_transport needs sticky sessions with several pods"},
 		{"image.tag=latest", "! image.tag is latest: pods that come later may be another program."},
 	} {
 		if text := notes(t, helm, c.set); !strings.Contains(text, c.want) {
 			t.Errorf("--set %s: %s", c.set, text)
 		}
+	}
+	if text := notes(t, helm, "replicaCount=3", "--is-upgrade"); !strings.Contains(text, "helm rollback mcp") {
+		t.Errorf("no word on how to go back: %s", text)
 	}
 	if text := notes(t, helm, "replicaCount=3"); strings.Contains(text, "maxUnavailable") || strings.Contains(text, "one replica") || strings.Contains(text, "latest") {
 		t.Error(text)

@@ -30,13 +30,16 @@ func (o options) halved(queries []query) []query {
 	})
 }
 
-// everyday has requests that no API of these documents answers, one a line.
+// everyday has requests that no API of acrossDocuments answers, one a line.
 //
 //go:embed testdata/unanswerable.txt
 var everyday string
 
+// served is a document that a gateway serves as an API. Its file is relative to the directory of documents.
+type served struct{ api, file string }
+
 // acrossDocuments are the documents of across.jsonl by the names of their APIs.
-var acrossDocuments = []struct{ api, file string }{
+var acrossDocuments = []served{
 	{"github", "big/github.json"},
 	{"stripe", "big/stripe.json"},
 	{"kubernetes", "kubernetes.io-main--swagger.yaml"},
@@ -53,12 +56,22 @@ func runAcross(dir, specs string, o options, v *vectors) error {
 	if err != nil {
 		return err
 	}
-	for text := range strings.Lines(everyday) {
-		queries = append(queries, query{Set: "everyday", Query: strings.TrimSpace(text)})
+	return askTogether(specs, acrossDocuments, append(queries, unanswerable("everyday", everyday)...), o, v)
+}
+
+// unanswerable returns the queries of a text, one a line, which no tool answers.
+func unanswerable(set, text string) (queries []query) {
+	for line := range strings.Lines(text) {
+		queries = append(queries, query{Set: set, Query: strings.TrimSpace(line)})
 	}
+	return queries
+}
+
+// askTogether asks queries of a gateway that serves several documents.
+func askTogether(specs string, documents []served, queries []query, o options, v *vectors) (err error) {
 	queries = o.halved(queries)
-	apis := make([]catalog.API, len(acrossDocuments))
-	for i, d := range acrossDocuments {
+	apis := make([]catalog.API, len(documents))
+	for i, d := range documents {
 		if apis[i], err = compile(filepath.Join(specs, filepath.FromSlash(d.file)), d.api, nil); err != nil {
 			return err
 		}
@@ -68,7 +81,7 @@ func runAcross(dir, specs string, o options, v *vectors) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d tools of %d APIs\n\n", len(tools), len(acrossDocuments))
+	fmt.Printf("%d tools of %d APIs\n\n", len(tools), len(documents))
 	ask(queries, func(*query) *searched { return s }, o)
 	printNames(s)
 	return v.check(len(queries))

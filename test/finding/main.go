@@ -3,10 +3,11 @@
 //
 //	go run ./test/finding [-all] [-misses SET] [-half tuned|held] [-document NAME [-overlay FILE]]
 //	    [-embeddings URL [-model NAME] [-by words|vectors|both] [-cache DIR]] DIRECTORY
-//	go run ./test/finding -across [-specs DIRECTORY] [-misses SET] [-half tuned|held] DIRECTORY
+//	go run ./test/finding -across|-people [-specs DIRECTORY] [-misses SET] [-half tuned|held] DIRECTORY
 //
-// With -across, one gateway serves eight documents and gets the queries of across.jsonl. It also prints how many answers
-// say that nothing fits well, and how often the name of a tool finds it first. With -half, only the queries are asked by
+// With -across, one gateway serves eight documents and gets the queries of across.jsonl; with -people, it serves 24 and
+// gets requests in everyday words. These also print how many answers say that nothing fits well, and how often the name
+// of a tool finds it first. With -half, only the queries are asked by
 // which the ranking was tuned, or only the others.
 //
 // With -document only the queries about one document are asked, and -overlay applies an OpenAPI overlay to it. With
@@ -41,7 +42,8 @@ func main() {
 	overlay := flag.String("overlay", "", "an OpenAPI overlay that is applied to -document")
 	half := flag.String("half", "", "ask only one half of the queries: tuned or held")
 	across := flag.Bool("across", false, "ask the queries of across.jsonl, which are about eight documents that are served at once")
-	specs := flag.String("specs", "", "the directory of the documents of -across (default ../specs beside DIRECTORY)")
+	people := flag.Bool("people", false, "ask requests of people to 24 documents that are served at once")
+	specs := flag.String("specs", "", "the directory of the documents of -across and -people (default ../specs beside DIRECTORY)")
 	var v vectors
 	flag.StringVar(&v.url, "embeddings", "", "the URL of a server of embeddings, with which the ranking by words is fused")
 	flag.StringVar(&v.model, "model", "minilm", "the model of that server")
@@ -54,10 +56,12 @@ func main() {
 	}
 	o := options{*all, *misses, *half, *document, *overlay}
 	measure := func() error { return run(flag.Arg(0), o, &v) }
-	if *across {
-		measure = func() error {
-			return runAcross(flag.Arg(0), cmp.Or(*specs, filepath.Join(flag.Arg(0), "..", "specs")), o, &v)
-		}
+	*specs = cmp.Or(*specs, filepath.Join(flag.Arg(0), "..", "specs"))
+	switch {
+	case *across:
+		measure = func() error { return runAcross(flag.Arg(0), *specs, o, &v) }
+	case *people:
+		measure = func() error { return runPeople(*specs, o, &v) }
 	}
 	if err := measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "finding:", err)
@@ -68,7 +72,8 @@ func main() {
 // query is one line of queries.jsonl or across.jsonl.
 type query struct {
 	Set, Document, API, Query string
-	Gold                      [][2]string
+	// Gold are the right operations: method, path and, if it isn't the API of the query, the API.
+	Gold [][]string
 }
 
 // api returns the name of the API that the query is about.
@@ -229,7 +234,9 @@ func compile(file, name string, overlays []string) (catalog.API, error) {
 func rankOf(s *searched, found finder.Result, q *query) int {
 	isRight := func(tool int) bool {
 		t := s.tools[tool]
-		return t.API == q.api() && slices.Contains(q.Gold, [2]string{t.Method, t.Path})
+		return slices.ContainsFunc(q.Gold, func(gold []string) bool {
+			return slices.Equal(gold, []string{t.Method, t.Path}) && t.API == q.api() || slices.Equal(gold, []string{t.Method, t.Path, t.API})
+		})
 	}
 	for i, hit := range found.Hits {
 		if isRight(hit.Tool) || slices.ContainsFunc(found.Twins[hit.Tool], isRight) {
@@ -243,7 +250,7 @@ func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
 	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.api(), rank, q.Query, q.Gold)
 	for i, hit := range hits[:min(5, len(hits))] {
 		t := s.tools[hit.Tool]
-		fmt.Printf("  %d. %.2f %s %s: %s\n", i+1, hit.Score, t.Method, t.Path, t.Document.Summary)
+		fmt.Printf("  %d. %.2f %s %s %s: %s\n", i+1, hit.Score, t.API, t.Method, t.Path, t.Document.Summary)
 	}
 }
 

@@ -15,13 +15,15 @@ const (
 // look at what joins the files, and to raise the limit if they belong together: files are not cut or merged for its sake.
 var largestSets = map[string]int{
 	"auth":             19,
-	"auth/authtest":    17,
-	"gateway/call":     26,
+	"auth/authtest":    18,
+	"auth/credential":  18,
+	"gateway/call":     27,
 	"gateway/console":  16,
 	"gateway/mcp":      31,
-	"gateway/source":   21,
+	"gateway/plan":     16,
+	"gateway/source":   22,
 	"gateway/upstream": 18,
-	"openapi":          47,
+	"openapi":          49,
 	"openapi/schema":   28,
 }
 

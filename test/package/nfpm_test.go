@@ -53,7 +53,7 @@ func TestContents(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(root, c.Src)); err != nil {
 			t.Error(err)
 		}
-		if config := c.Type == "config|noreplace"; config != strings.HasPrefix(c.Dst, "/etc/") {
+		if config := c.Type == "config|noreplace"; config != strings.HasPrefix(c.Dst, "/etc/drawbridge/") {
 			t.Errorf("%s is of type %q", c.Dst, c.Type)
 		}
 	}

@@ -93,7 +93,7 @@ func measure(rule *projection.Rule, data []byte, fields *projection.FieldList) (
 	case len(a.Missed) > 0:
 		return 0, took, fmt.Errorf("%s is not in the answer", a.Missed[0].Path)
 	}
-	return tokenizer.Count(a.Data) + tokenizer.Count([]byte(a.Note(nil))), took, nil
+	return tokenizer.Count(a.Data) + tokenizer.Count([]byte(a.Note())), took, nil
 }
 
 // read reads the recorded answers of a directory: sections answer, select and fields, after a line with the question.

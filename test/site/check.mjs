@@ -1,4 +1,5 @@
-// check.mjs SITE CHROMIUM SCREENSHOTS reads a built site: its files for references to other hosts, then every page in a browser.
+// check.mjs SITE CHROMIUM SCREENSHOTS reads a built site: its files for references to other hosts, the Markdown of each page, then every page in
+// a browser.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
@@ -28,6 +29,17 @@ for (const file of files) {
     for (const [reference] of readFileSync(join(site, file), "utf8").matchAll(pattern)) faults.push(`${file}: ${reference}`);
   }
 }
+
+// Each page is there as Markdown at its path in the repository, and llms.txt leads to files that are there.
+for (const file of files) {
+  if (!file.endsWith(".html") || file === "404.html") continue;
+  const page = file.replace(/(^|\/)index\.html$/, "$1README.html").replace(/html$/, "md");
+  if (!files.includes(page)) faults.push(`${file} has no ${page}`);
+}
+const listed = [...readFileSync(join(site, "llms.txt"), "utf8").matchAll(/^- \[[^\]]+\]\((\/[^)]+)\)/gm)].map(([, path]) => path);
+for (const path of listed) if (!files.includes(path.slice(1))) faults.push(`llms.txt leads to ${path}, which is not there`);
+if (listed.length === 0) faults.push("llms.txt lists no page");
+console.log(`pages in llms.txt: ${listed.length}`);
 
 mkdirSync(screenshots, { recursive: true });
 const server = await preview({ configFile: false, logLevel: "error", build: { outDir: resolve(site) }, preview: { host: "127.0.0.1", port: 0 } });

@@ -32,7 +32,7 @@ type operation struct {
 	readOnly bool
 }
 
-// newWorld starts everything, and waits until all documents are read. The context is how long it lasts.
+// newWorld starts the services. The context is how long they last.
 func newWorld(ctx context.Context, s *settings) (w *world, err error) {
 	w = &world{services: map[string]*service{}}
 	defer func() {
@@ -66,18 +66,15 @@ func newWorld(ctx context.Context, s *settings) (w *world, err error) {
 	if err := g.Wait(); err != nil {
 		return w, err
 	}
-	return w, w.startGateway(ctx, s)
+	return w, nil
 }
 
-// apis are the APIs as an operator who meets them for the first time configures them: documents, and a credential.
-const apis = `apis:
-  - {name: prefect, spec: "%s/api/openapi.json"}
-  - {name: mailpit, spec: "%s/api/v1/swagger.json"}
-  - {name: jupyter, spec: %q, base_url: %q, credential: {type: api_key, in: header, name: Authorization, value: "%s"}}
-  - {name: alertmanager, spec: %q, base_url: "%s/api/v2"}
-`
-
-func (w *world) startGateway(ctx context.Context, s *settings) error {
+// startGateway starts the gateway with a configuration instead of the one before, and waits until all documents are read.
+func (w *world) startGateway(ctx context.Context, s *settings, c configuration) error {
+	if w.gateway != nil {
+		_ = w.gateway.Stop() // what it says at its end is of no interest
+		w.gateway = nil
+	}
 	listen, err := process.FreeAddress()
 	if err != nil {
 		return err
@@ -86,18 +83,11 @@ func (w *world) startGateway(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	token := filepath.Join(w.dir, "jupyter.token")
-	if err := os.WriteFile(token, []byte(w.services["jupyter"].token), 0o600); err != nil {
+	file, err := w.configure(s, c, fmt.Sprintf("server: {listen: %q, shutdown_delay: 0s, drain_timeout: 1s}\nadmin: {listen: %q}\n", listen, admin))
+	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("server: {listen: %q, shutdown_delay: 0s, drain_timeout: 1s}\nadmin: {listen: %q}\ntools: %s\n", listen, admin, s.tools) +
-		fmt.Sprintf(apis, w.services["prefect"].url, w.services["mailpit"].url, filepath.Join(s.programs, "jupyter.yaml"), w.services["jupyter"].url,
-			"${file:"+token+"}", filepath.Join(s.programs, "alertmanager.yaml"), w.services["alertmanager"].url)
-	config := filepath.Join(w.dir, "drawbridge.yaml")
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if w.gateway, err = process.Start(ctx, s.gateway, "serve", "--config", config); err != nil {
+	if w.gateway, err = process.Start(ctx, s.gateway, "serve", "--config", file); err != nil {
 		return err
 	}
 	ready, cancel := context.WithTimeout(ctx, 2*time.Minute)
@@ -106,14 +96,23 @@ func (w *world) startGateway(ctx context.Context, s *settings) error {
 		return err
 	}
 	w.endpoint = "http://" + listen + "/mcp"
+	out, err := output(ctx, s.gateway, "tools", "--json", "--config", file)
+	if err != nil {
+		return err
+	}
+	return w.readOperations(out)
+}
+
+// output returns what a command of the gateway prints.
+func output(ctx context.Context, gateway string, args ...string) ([]byte, error) {
 	var stderr bytes.Buffer
-	c := exec.CommandContext(ctx, s.gateway, "tools", "--json", "--config", config)
+	c := exec.CommandContext(ctx, gateway, args...)
 	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {
-		return fmt.Errorf("%s tools: %w\n%s", s.gateway, err, stderr.Bytes())
+		return nil, fmt.Errorf("%s %s: %w\n%s", gateway, args[0], err, stderr.Bytes())
 	}
-	return w.readOperations(out)
+	return out, nil
 }
 
 // readOperations reads the list of tools that the gateway's command prints.

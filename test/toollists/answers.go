@@ -79,7 +79,7 @@ func (s *settings) answers() error {
 	slices.Sort(whole)
 	fmt.Printf("| search among %d tools, %d queries | | goal | |\n|---|---|---|---|\n", len(c.All()), len(queries))
 	s.row("tokens of 8 hits, median", float64(tokens[len(tokens)/2]), 700, "%.0f")
-	fmt.Printf("| tokens of 8 hits, p90 | %d | – | |\n", tokens[len(tokens)*9/10])
+	s.row("tokens of 8 hits, p90", float64(tokens[len(tokens)*9/10]), 900, "%.0f")
 	s.row("time of a query, p99 in ms", ms(times[len(times)*99/100]), 1, "%.2f")
 	fmt.Printf("| time of a query, median in ms | %.2f | – | |\n", ms(times[len(times)/2]))
 	fmt.Printf("| time of a query and its answer, median in ms | %.2f | – | |\n", ms(whole[len(whole)/2]))

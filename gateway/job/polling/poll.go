@@ -162,7 +162,7 @@ func (c *JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle,
 		if err != nil {
 			return nil, "", c.Failed(ctx, err)
 		}
-		req, err := op.NewRequest(c.Plan.Source.Context(r.Credential.Context(ctx), r.Operation), r.Operation.Base, args)
+		req, err := op.NewRequest(c.Plan.Source.Context(c.Plan.CredentialOf(r).Context(ctx), r.Operation), c.Plan.BaseOf(r.Operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {

@@ -21,10 +21,15 @@ type front struct {
 	handler http.Handler
 }
 
-// newFront loads the document at a URL into a gateway whose calls go to base. Schemas are not cut to a size: what is left
-// away of one can't be kept to.
-func newFront(ctx context.Context, document, base string, c *credential) (*front, error) {
-	api := map[string]any{"spec": document, "name": "judged", "base_url": base, "refresh": "0s"}
+// newFront loads a document from its URL, with the overlay that a folder has of it, into a gateway whose calls go to base. Schemas are not
+// cut to a size: what is left away of one can't be kept to.
+func newFront(ctx context.Context, d document, overlays, base string, c *credential) (*front, error) {
+	api := map[string]any{"spec": d.url, "name": "judged", "base_url": base, "refresh": "0s"}
+	if overlay, err := filepath.Abs(filepath.Join(overlays, filepath.Base(d.file)+".overlay.yaml")); err != nil {
+		return nil, err
+	} else if _, err := os.Stat(overlay); overlays != "" && err == nil {
+		api["overlays"] = []string{overlay}
+	}
 	if c != nil {
 		secret := "${JUDGE_SECRET}"
 		switch c.Type {

@@ -73,7 +73,7 @@ func judge(ctx context.Context, o options, d document, most int, r *rand.Rand) o
 	}
 	relay := newRelay(address)
 	defer relay.Close()
-	front, err := newFront(ctx, d.url, relay.URL, c)
+	front, err := newFront(ctx, d, o.overlays, relay.URL, c)
 	if err != nil {
 		out.problem = strings.TrimSpace(out.problem + " gateway: " + err.Error())
 		return out

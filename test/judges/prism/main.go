@@ -42,6 +42,7 @@ type options struct {
 	patience  time.Duration
 	markdown  bool
 	verbose   bool
+	overlays  string
 }
 
 // run judges and prints the table. The error says that a target was missed, or why nothing was judged.
@@ -55,6 +56,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.each, "each", 0, "call so many operations of each document, chosen by the seed; 0: all")
 	flags.IntVar(&o.calls, "calls", 2, "argument sets for each operation")
 	flags.IntVar(&o.generated, "generated", 0, "call each tool so often with arguments generated from its published schema, at its edges and without its examples, and count calls; 0: plain arguments and examples, and count operations")
+	flags.StringVar(&o.overlays, "overlays", "", "folder of overlays, FILE.overlay.yaml for a document FILE, that the gateway applies")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of sample and arguments; 0: a new one")
 	flags.DurationVar(&o.patience, "patience", 0, "how long Prism may take to load a document; 0: 3m, or 25s for a sample")
 	flags.BoolVar(&o.markdown, "markdown", false, "print the table as markdown")

@@ -39,6 +39,12 @@ const { createLogger } = require("@stoplight/prism-core");
 const { getHttpOperationsFromSpec } = require("@stoplight/prism-http");
 const { createServer } = require("@stoplight/prism-http-server");
 
+// Prism reports what each alternative of oneOf refuses, also where several of them accept the value. The message says which it is.
+const ofPrism = createRequire(require.resolve("@stoplight/prism-http"));
+const { _ } = ofPrism("ajv");
+ofPrism("ajv/dist/vocabularies/applicator/oneOf").default.error.message = ({ params }) =>
+  _`("must match exactly one schema in oneOf" + (${params.passing} ? ", several match" : ""))`;
+
 // tell writes the one line, all of it: a pipe takes it in pieces.
 const tell = (value) => new Promise((done) => process.stdout.write(JSON.stringify(value) + "\n", done));
 

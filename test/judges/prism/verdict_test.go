@@ -86,6 +86,14 @@ func TestExplain(t *testing.T) {
 		"no multiple":          {finding{reason: "request.body.r.0: Request body property r.0 must be multiple of 0.01 (multipleOf)", arguments: []byte(`{"r":[8.445]}`)}, ""},
 		"a multiple not given": {finding{reason: "request.body.r.1: Request body property r.1 must be multiple of 0.01 (multipleOf)", arguments: []byte(`{"r":[8.44]}`)}, ""},
 		"nothing but refusals": {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
+		"several alternatives": {finding{input: []byte(`{"key":{}}`),
+			reason: "request.body: Request body must have required property 'key' (required); request.body: Request body " + severalMatch}, "several alternatives at once"},
+		"no alternative": {finding{input: []byte(`{"key":{}}`),
+			reason: "request.body: Request body must have required property 'key' (required); request.body: Request body must match exactly one schema in oneOf (oneOf)"}, ""},
+		"several alternatives of a member": {finding{
+			reason: "request.body.a.b: Request body property a.b must be integer (type); request.body.a: Request body property a " + severalMatch}, "several alternatives at once"},
+		"several alternatives elsewhere": {finding{
+			reason: "request.body.ab: Request body property ab must be integer (type); request.body.a: Request body property a " + severalMatch}, ""},
 	} {
 		switch c.f.request {
 		case "":

@@ -32,7 +32,11 @@ func checkBinary(ctx context.Context, o *options, subjects []subject) (checked i
 	for i := 0; i < len(subjects) && checked < handful; i += step {
 		s := subjects[i]
 		config := filepath.Join(dir, fmt.Sprintf("%d.yaml", i))
-		text := fmt.Sprintf("apis:\n  - {spec: %q, base_url: %q}\n", absolute(s.file), base)
+		more := ""
+		if overlays := overlaysOf(o.overlays, s.file); overlays != nil {
+			more = fmt.Sprintf(", overlays: [%q]", overlays[0])
+		}
+		text := fmt.Sprintf("apis:\n  - {spec: %q, base_url: %q%s}\n", absolute(s.file), base, more)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			return checked, err
 		}

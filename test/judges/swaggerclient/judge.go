@@ -77,7 +77,7 @@ func judge(ctx context.Context, o *options, log io.Writer) ([]tally, error) {
 	var subjects []subject
 	for _, file := range files {
 		t := tally{name: shortName(file)}
-		ops, skipped, err := load(ctx, file)
+		ops, skipped, err := load(ctx, file, overlaysOf(o.overlays, file))
 		if err != nil {
 			t.problem = err.Error()
 		}
@@ -131,9 +131,18 @@ func absolute(file string) string {
 	return file
 }
 
+// overlaysOf returns the overlay of a document that a folder has.
+func overlaysOf(folder, file string) []string {
+	overlay := filepath.Join(folder, filepath.Base(file)+".overlay.yaml")
+	if _, err := os.Stat(overlay); folder == "" || err != nil {
+		return nil
+	}
+	return []string{absolute(overlay)}
+}
+
 // load compiles a document as the gateway does.
-func load(ctx context.Context, file string) (ops []*openapi.Operation, skipped int, err error) {
-	doc, err := openapi.Load(ctx, file, openapi.LoadOptions{})
+func load(ctx context.Context, file string, overlays []string) (ops []*openapi.Operation, skipped int, err error) {
+	doc, err := openapi.Load(ctx, file, openapi.LoadOptions{Overlays: overlays})
 	if err != nil {
 		return nil, 0, err
 	}

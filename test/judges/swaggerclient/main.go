@@ -27,6 +27,7 @@ type options struct {
 	show           int
 	binary         string
 	operation      string
+	overlays       string
 }
 
 func main() {
@@ -53,6 +54,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.BoolVar(&o.verbose, "v", false, "print every explained difference too")
 	flags.IntVar(&o.show, "show", 30, "print at most this many differences that are not explained")
 	flags.StringVar(&o.binary, "binary", "", "the gateway's binary; a few calls go through its call --dry-run")
+	flags.StringVar(&o.overlays, "overlays", "", "folder of overlays, FILE.overlay.yaml for a document FILE, that the gateway applies")
 	flags.StringVar(&o.operation, "operation", "", `compare this operation alone, "GET /path"`)
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -18,6 +18,12 @@ app.kubernetes.io/name: {{ include "drawbridge.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* The pod of helm test, which no Service must select. */}}
+{{- define "drawbridge.testSelector" -}}
+app.kubernetes.io/name: {{ include "drawbridge.name" . }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "drawbridge.labels" -}}
 {{ include "drawbridge.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -53,57 +59,55 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* What the gateway may take to end: after the drain a second for the last answers, 5 for the lines of the audit log, 5 for spans, and some to spare. */}}
 {{- define "drawbridge.ending" -}}
-{{- $server := .Values.config.server | default dict -}}
+{{- $server := dig "server" dict (.Values.config | default dict) -}}
 {{- $delay := include "drawbridge.seconds" ($server.shutdown_delay | default "5s") | int -}}
 {{- $drain := include "drawbridge.seconds" ($server.drain_timeout | default "25s") | int -}}
 {{- add $delay $drain 15 -}}
 {{- end -}}
 
 {{- define "drawbridge.grace" -}}
-{{- $needed := include "drawbridge.ending" . | int -}}
-{{- $given := .Values.terminationGracePeriodSeconds -}}
-{{- if kindIs "invalid" $given -}}
-{{- $needed -}}
-{{- else if lt (int $given) $needed -}}
-{{- fail (printf "terminationGracePeriodSeconds is %d, and config.server.shutdown_delay and drain_timeout with 15 s for what is written at the end are %d: calls would be cut" (int $given) $needed) -}}
-{{- else -}}
-{{- int $given -}}
-{{- end -}}
-{{- end -}}
-
-{{/* The port of an address such as 0.0.0.0:8080 that is not loopback. Takes a list: the key, the address. */}}
-{{- define "drawbridge.port" -}}
-{{- $key := index . 0 -}}
-{{- $address := toString (index . 1) -}}
-{{- if not (regexMatch ":[0-9]+$" $address) -}}
-{{- fail (printf "config.%s is %q: it needs a port, as in 0.0.0.0:8080" $key $address) -}}
-{{- end -}}
-{{- if regexMatch "^(127\\.|localhost:|\\[::1\\])" $address -}}
-{{- fail (printf "config.%s is %q, which nothing outside of the pod reaches: write 0.0.0.0 and the port" $key $address) -}}
-{{- end -}}
-{{- regexFind "[0-9]+$" $address -}}
+{{- .Values.terminationGracePeriodSeconds | default (include "drawbridge.ending" .) | int -}}
 {{- end -}}
 
 {{- define "drawbridge.publicPort" -}}
-{{- include "drawbridge.port" (list "server.listen" (dig "server" "listen" "" .Values.config)) -}}
+{{- dig "server" "listen" "0.0.0.0:8080" (.Values.config | default dict) | toString | regexFind "[0-9]+$" -}}
 {{- end -}}
 
 {{- define "drawbridge.adminPort" -}}
-{{- include "drawbridge.port" (list "admin.listen" (dig "admin" "listen" "" .Values.config)) -}}
+{{- dig "admin" "listen" "0.0.0.0:9090" (.Values.config | default dict) | toString | regexFind "[0-9]+$" -}}
 {{- end -}}
 
 {{- define "drawbridge.scheme" -}}
-{{- ternary "https" "http" (not (empty (dig "server" "tls" "" .Values.config))) -}}
+{{- ternary "https" "http" (not (empty (dig "server" "tls" "" (.Values.config | default dict)))) -}}
 {{- end -}}
 
 {{/* A quantity of memory in bytes. */}}
 {{- define "drawbridge.bytes" -}}
-{{- $text := toString . -}}
-{{- if not (regexMatch "^[0-9]+(Ki|Mi|Gi|k|M|G)?$" $text) -}}
-{{- fail (printf "resources.limits.memory is %q: write whole numbers of Ki, Mi, Gi, k, M or G, as in 256Mi" $text) -}}
+{{- $unit := get (dict "" 1 "k" 1000 "Ki" 1024 "M" 1000000 "Mi" 1048576 "G" 1000000000 "Gi" 1073741824) (regexFind "[A-Za-z]*$" (toString .)) -}}
+{{- mul (regexFind "^[0-9]+" (toString .) | int64) $unit -}}
 {{- end -}}
-{{- $unit := get (dict "" 1 "k" 1000 "Ki" 1024 "M" 1000000 "Mi" 1048576 "G" 1000000000 "Gi" 1073741824) (regexFind "[A-Za-z]*$" $text) -}}
-{{- mul (regexFind "^[0-9]+" $text | int64) $unit -}}
+
+{{/* Whether there can be more than one pod: "true" or nothing. */}}
+{{- define "drawbridge.many" -}}
+{{- if or .Values.autoscaling.enabled (gt (int .Values.replicaCount) 1) }}true{{ end -}}
+{{- end -}}
+
+{{/* The ConfigMap with drawbridge.yaml. */}}
+{{- define "drawbridge.configMap" -}}
+{{- .Values.existingConfigMap | default (include "drawbridge.fullname" .) -}}
+{{- end -}}
+
+{{- define "drawbridge.secretVolume" -}}
+{{- printf "secret-%s" . | replace "." "-" | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* The security context of the program's containers. */}}
+{{- define "drawbridge.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+privileged: false
+runAsNonRoot: true
+capabilities: {drop: [ALL]}
 {{- end -}}
 
 {{/* Which Services the gateway watches with its service account: whether it does, whether in all namespaces, and else in which. */}}
@@ -111,7 +115,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $watches := false -}}
 {{- $all := false -}}
 {{- $namespaces := list -}}
-{{- range .Values.config.discovery -}}
+{{- range dig "discovery" list (.Values.config | default dict) -}}
 {{- if and (hasKey . "kubernetes") (not (dig "kubeconfig" "" (.kubernetes | default dict))) -}}
 {{- $watches = true -}}
 {{- $named := dig "namespaces" list (.kubernetes | default dict) -}}
@@ -133,32 +137,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [get, list, watch]}
 {{- end -}}
 
-{{/* What can be known to be wrong before anything is installed. */}}
-{{- define "drawbridge.check" -}}
-{{- $repository := required "image.repository is not set: name the repository of your registry that holds the image, as in --set image.repository=registry.example.com/platform/drawbridge (make image builds the image, RELEASE.md says how to push it)" .Values.image.repository -}}
-{{- if regexMatch "[:@][^/]*$" $repository -}}
-{{- fail (printf "image.repository is %q: write a tag to image.tag and a digest to image.digest" $repository) -}}
-{{- end -}}
-{{- if not (or .Values.config.apis .Values.config.discovery) -}}
-{{- fail "config.apis is empty: name at least one OpenAPI document, as in --set config.apis[0].spec=https://orders.internal/openapi.json" -}}
-{{- end -}}
-{{- $many := or .Values.autoscaling.enabled (gt (int .Values.replicaCount) 1) -}}
-{{- if and $many (not (dig "server" "seal_keys" "" .Values.config)) -}}
-{{- fail "several replicas need the same config.server.seal_keys: without them a session of one pod is unknown to the others" -}}
-{{- end -}}
-{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "trusted_proxies" "" .Values.config)) -}}
-{{- fail "config.server.trusted_proxies is empty, and ingress or httpRoute puts a proxy before the pods: name the network of its pods, as in [10.4.0.0/16] (kubectl get pods -n INGRESS-NAMESPACE -o wide shows their addresses); without it all callers are one address and share its rate" -}}
-{{- end -}}
-{{- if hasKey .Values.files "drawbridge.yaml" -}}
-{{- fail "files holds drawbridge.yaml, which is made of config" -}}
-{{- end -}}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
-{{- fail "httpRoute.parentRefs is empty: name the Gateway" -}}
-{{- end -}}
-{{- end -}}
-
 {{/* A digest of what changes with a restart only (the keys with reload:"restart" in package config, which a test compares). */}}
 {{- define "drawbridge.restart" -}}
-{{- $c := .Values.config -}}
-{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "proxy" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}
+{{- $c := .Values.config | default (dict "server" dict "admin" dict) -}}
+{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "otlp_signals" "proxy" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}
 {{- end -}}
