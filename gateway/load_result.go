@@ -18,11 +18,11 @@ type Reason = admin.Reason
 // Drift is how the calls and answers of an API differ from its document.
 type Drift = admin.Drift
 
-// AdminStatus and AdminReport are what the admin listener of a running gateway answers about all APIs, and about one.
-type (
-	AdminStatus = admin.Status
-	AdminReport = admin.Report
-)
+// AdminStatus is the answer of the admin listener of a running gateway about all APIs.
+type AdminStatus = admin.Status
+
+// AdminReport is its answer about one API.
+type AdminReport = admin.Report
 
 // Plan is what calls of a tool need.
 type Plan = plan.Plan

@@ -16,7 +16,7 @@ const logInterval = time.Minute
 // exportLog logs when something can't be exported, and when it can again. The SDK would write a line of its own format to standard error
 // for each attempt. It is not safe for concurrent use, which the SDK does not need.
 type exportLog struct {
-	what       string    // is exported
+	signal     string    // that is exported
 	lost       int       // since the first failure; 0 if it works
 	lastLogged time.Time // time of the last log message
 }
@@ -29,10 +29,10 @@ func (e *exportLog) exported(log *slog.Logger, n int, err error) {
 		e.lost += n
 		if now.Sub(e.lastLogged) >= logInterval {
 			e.lastLogged = now
-			log.Warn(e.what+" can't be exported", "key", "telemetry.otlp_endpoint", "error", err, "lost", e.lost)
+			log.Warn("telemetry can't be exported", "signal", e.signal, "key", "telemetry.otlp_endpoint", "error", err, "lost", e.lost)
 		}
 	case e.lost > 0:
-		log.Info("the export of "+e.what+" has recovered", "lost", e.lost)
+		log.Info("the export of telemetry has recovered", "signal", e.signal, "lost", e.lost)
 		e.lost, e.lastLogged = 0, time.Time{}
 	}
 }
@@ -46,7 +46,7 @@ type loggingExporter struct {
 
 // ExportSpans sends spans. The error is always nil.
 func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	e.outcomes.what = "spans"
+	e.outcomes.signal = "spans"
 	e.outcomes.exported(e.log, len(spans), e.SpanExporter.ExportSpans(ctx, spans))
 	return nil
 }
@@ -60,7 +60,7 @@ type loggingMetricExporter struct {
 
 // Export sends metrics. The error is always nil.
 func (e *loggingMetricExporter) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
-	e.outcomes.what = "metrics"
+	e.outcomes.signal = "metrics"
 	e.outcomes.exported(e.log, 1, e.Exporter.Export(ctx, m))
 	return nil
 }

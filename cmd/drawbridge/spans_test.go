@@ -54,8 +54,8 @@ func TestSpansAreToldOf(t *testing.T) {
 	send()
 	exported.end(slog.New(slog.NewTextHandler(log, nil)))
 	text := log.String()
-	if strings.Count(text, "spans can't be exported") != 1 || !strings.Contains(text, "key=telemetry.otlp_endpoint") || !strings.Contains(text, "404") ||
-		strings.Count(text, "the export of spans has recovered") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
+	if strings.Count(text, "telemetry can't be exported") != 1 || !strings.Contains(text, "signal=spans") || !strings.Contains(text, "key=telemetry.otlp_endpoint") || !strings.Contains(text, "404") ||
+		strings.Count(text, "the export of telemetry has recovered") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
 		t.Error(text)
 	}
 }

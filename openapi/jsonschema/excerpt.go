@@ -139,7 +139,7 @@ func (k Keyword) pointer(p Part, index int) string {
 		return at + jsonscan.PointerTo(p.Name)
 	case list:
 		return at + "/" + strconv.Itoa(index)
-	case single:
+	case single, none:
 	}
 	return at
 }
