@@ -152,7 +152,7 @@ bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table
 corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv
 	mkdir -p $(OUT)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) TOOLS_DUMP=$(abspath $(OUT)/tools.jsonl) $(GO) test -timeout 30m -count=1 -v -run '^TestCorpus' ./openapi
-	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -run '^TestCorpus' ./openapi/tree ./openapi/schema
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) test -timeout 30m -count=1 -run '^TestCorpus' ./openapi/tree ./openapi/schema ./gateway/catalog
 	test/ajv/run $(OUT)/tools.jsonl
 
 JUDGE_FLAGS = $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(MARKDOWN),-markdown) $(if $(OVERLAYS),-overlays $(abspath $(OUT)/overlays))

@@ -293,7 +293,7 @@ func (d *digest) answer(req *http.Request, s *digestSession, nonce string, count
 	if s.hasOpaque {
 		b.WriteString(", opaque=" + quoteParameter(s.opaque))
 	}
-	recordSent(req.Context(), []string{response})
+	recordSent(req.Context(), response)
 	return field{Header, "Authorization"}.set(req, []string{b.String()}), nil
 }
 

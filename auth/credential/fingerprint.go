@@ -35,12 +35,15 @@ func (s *Sent) Reveal() []string {
 	return values
 }
 
-// recordSent records a header's value without its scheme, if ctx has a [Sent].
-func recordSent(ctx context.Context, header []string) {
+// recordSent records a value, if ctx has a [Sent].
+func recordSent(ctx context.Context, value string) {
 	if s, ok := ctx.Value(sentKey{}).(*Sent); ok {
-		s.add(header[0][strings.LastIndexByte(header[0], ' ')+1:])
+		s.add(value)
 	}
 }
+
+// withoutScheme returns the value of a header without the scheme of Authorization, if it has one.
+func withoutScheme(header string) string { return header[strings.LastIndexByte(header, ' ')+1:] }
 
 // recordPassed records the caller's own credential for the service. A service may echo it without
 // the scheme, or only the password of Basic.

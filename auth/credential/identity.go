@@ -159,7 +159,7 @@ func (n *identityTransport) RoundTrip(req *http.Request) (*http.Response, error)
 			return nil, err
 		}
 		own.Header[n.header] = badge
-		recordSent(req.Context(), badge)
+		recordSent(req.Context(), withoutScheme(badge[0]))
 	}
 	resp, err := n.next.RoundTrip(own)
 	return restoreRequest(req, resp), err

@@ -77,6 +77,40 @@ func loginOptions() Options {
 	}}
 }
 
+// TestLoginTokenIsRecorded: all of a token is to be redacted in responses, also if it holds a space, as one in the query may; the scheme of a
+// header is no secret.
+func TestLoginTokenIsRecorded(t *testing.T) {
+	t.Parallel()
+	for _, at := range []field{{Query, "key"}, {Header, "Authorization"}} {
+		text := "first second"
+		if at.location == Header {
+			text = "first"
+		}
+		s := &loginService{login: func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{"token": text, "seconds": 100}})
+		}, header: "X-None"}
+		o := loginOptions()
+		o.In, o.Name = at.location, at.name
+		if at.location == Query {
+			o.Login.Scheme = ""
+		}
+		transport, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := &Sent{}
+		req := httptest.NewRequestWithContext(sent.Context(t.Context()), http.MethodGet, origin0().String(), nil)
+		resp, err := transport(s).RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := sent.Reveal(); len(got) != 1 || got[0] != text {
+			t.Errorf("%v: %q is recorded, want %q", at, got, text)
+		}
+	}
+}
+
 // One login serves all calls that begin at the same time, is repeated before the token ends, and once after a 401: the service may have
 // forgotten its sessions.
 func TestLogin(t *testing.T) {

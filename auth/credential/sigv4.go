@@ -145,7 +145,7 @@ func (s *sigV4) apply(req *http.Request) (*http.Request, error) {
 	}
 	own.Host = signed.Host // without the default port, as it was signed
 	_, signature, _ := strings.Cut(signed.Header.Get("Authorization"), "Signature=")
-	recordSent(req.Context(), []string{signature}) // valid for minutes
+	recordSent(req.Context(), signature) // valid for minutes
 	return own, nil
 }
 

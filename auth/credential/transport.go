@@ -152,8 +152,13 @@ func (b *credentials) apply(req *http.Request, next http.RoundTripper) (own *htt
 }
 
 func withToken(req *http.Request, at field, t *token) *http.Request {
-	recordSent(req.Context(), t.header())
-	return at.set(req, t.header())
+	header := t.header()
+	value := header[0]
+	if at.location == Header {
+		value = withoutScheme(value)
+	}
+	recordSent(req.Context(), value)
+	return at.set(req, header)
 }
 
 // retry sends a request again after a 401, if another token is available. A service that answers

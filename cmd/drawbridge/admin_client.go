@@ -57,15 +57,9 @@ func (a *adminClient) get(ctx context.Context, into any, path ...string) error {
 		path[i] = url.PathEscape(path[i])
 	}
 	u := a.base.JoinPath(path...)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	resp, err := getDirectly(ctx, u.String())
 	if err != nil {
 		return err
-	}
-	transport := &http.Transport{DisableKeepAlives: true} // no proxy: operators reach the listener directly
-	defer transport.CloseIdleConnections()
-	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		return fmt.Errorf("ask the gateway: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -76,6 +70,19 @@ func (a *adminClient) get(ctx context.Context, into any, path ...string) error {
 		return fmt.Errorf("ask the gateway: GET %s: the answer is not that of an admin listener: %w", u, err)
 	}
 	return nil
+}
+
+// getDirectly sends a GET to an admin listener, without a proxy: operators reach it directly. The connection ends with the body.
+func getDirectly(ctx context.Context, url string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("ask the gateway: %w", err)
+	}
+	return resp, nil
 }
 
 // apiDrift is the drift of one API, as a running gateway has counted it.

@@ -119,16 +119,9 @@ func probeAll(ctx context.Context, listen config.Address, path string, lookup fu
 func probe(ctx context.Context, url string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	resp, err := getDirectly(ctx, url)
 	if err != nil {
 		return "", err
-	}
-	// No proxy: the gateway is on the same machine.
-	transport := &http.Transport{DisableKeepAlives: true}
-	defer transport.CloseIdleConnections()
-	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		return "", fmt.Errorf("ask the gateway: %w", err)
 	}
 	defer resp.Body.Close()
 	return http.StatusText(resp.StatusCode), nil

@@ -59,6 +59,7 @@ func BenchmarkCredentials(b *testing.B) {
 				r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
 				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"},
 					"Mcp-Method": {"tools/call"}, "Mcp-Name": {"one"}, "X-Request-Id": {"r"}}
+				r.RemoteAddr = "127.0.0.1:1" // callers from elsewhere have a rate
 				w := httptest.NewRecorder()
 				if h.ServeHTTP(w, r); !strings.Contains(w.Body.String(), `"done":true`) {
 					b.Fatal(w.Body)

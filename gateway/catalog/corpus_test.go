@@ -19,7 +19,7 @@ import (
 var hashSuffix = regexp.MustCompile(`_[0-9a-f]{8}(_[0-9]+)?$`)
 
 // TestCorpus names the tools of real documents: those in testdata of openapi, and those of the directory in OPENAPI_CORPUS if it is set.
-// With -v it prints the lengths and the ten longest names that a hash ends, before and after.
+// Each tool has a signature, whatever is asked for. With -v it prints the lengths and the ten longest names that a hash ends, before and after.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the corpus")
@@ -42,7 +42,15 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		apis := []API{{Name: "api", Operations: api.Operations}}
-		before, after := Build(apis, Options{}).byOperation(), Build(apis, Options{Names: Short}).byOperation()
+		short := Build(apis, Options{Names: Short})
+		before, after := Build(apis, Options{}).byOperation(), short.byOperation()
+		for _, tool := range short.All() {
+			for _, signature := range []string{tool.Signature(), tool.SignatureFor(tool.Title, 300)} {
+				if !strings.HasPrefix(signature, tool.Name+"(") {
+					t.Errorf("%s %s: the signature %s", tool.Method, tool.Path, signature)
+				}
+			}
+		}
 		for _, op := range api.Operations {
 			for names, name := range map[Names]string{ByID: before[op], Short: after[op]} {
 				lengths[names] = append(lengths[names], len(name))

@@ -112,26 +112,31 @@ func (w *result) isReachable(cuts []projection.Cut, sliced []projection.Sliced) 
 	})
 }
 
-// waysAfterTruncation returns the ways to the rest of a truncated response, in words. A URI of more than most tokens is left out.
-func (w *result) waysAfterTruncation(parts []answer.Part, most int) func(cuts []projection.Cut) []string {
-	link := ""
-	// A stream that was cut off does not end at the same place again.
-	if !slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
-		if uri, lasts := w.rereadURI(); uri != "" && tokenizer.Count([]byte(uri)) <= most {
-			link = "read the resource " + uri + lasts
-		}
-	}
+// waysAfterTruncation returns the ways to what a truncation left out, in words: by arguments of the tool, and by link, the last, unless that is
+// "".
+func (w *result) waysAfterTruncation(cuts []projection.Cut, link string) []string {
 	var sliced []projection.Sliced
 	if len(w.Projected) == 1 && w.Projected[0].Answer != nil {
 		sliced = w.Projected[0].Sliced
 	}
-	return func(cuts []projection.Cut) []string {
-		ways := w.waysAfterCut(cuts, sliced)
-		if link != "" {
-			ways = append(ways, link)
-		}
-		return ways
+	ways := w.waysAfterCut(cuts, sliced)
+	if link != "" {
+		ways = append(ways, link)
 	}
+	return ways
+}
+
+// linkAfterTruncation returns the link to all of a truncated response, in words; "" if there is none, or if its URI has more than most tokens.
+func (w *result) linkAfterTruncation(parts []answer.Part, most int) string {
+	// A stream that was cut off does not end at the same place again.
+	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
+		return ""
+	}
+	uri, lasts := w.rereadURI()
+	if uri == "" || tokenizer.Count([]byte(uri)) > most {
+		return ""
+	}
+	return "read the resource " + uri + lasts
 }
 
 // waysWithoutProjection returns the ways to a response that can't be projected, in words: a smaller one, or all of it as a resource.

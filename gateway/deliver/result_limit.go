@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/projection"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/text"
 )
@@ -59,7 +60,8 @@ func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note s
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()
-	return f.fit(w.plan.Safe, w.waysAfterTruncation(parts, most/4))
+	link := w.linkAfterTruncation(parts, most/4)
+	return f.fit(w.plan.Safe, func(cuts []projection.Cut) []string { return w.waysAfterTruncation(cuts, link) })
 }
 
 // truncateText returns the text of an error within the token limit, which may be lower than the general bound of such texts.

@@ -38,6 +38,6 @@ func instructions(apis []count, total, shown int) string {
 		of = fmt.Sprintf("%d APIs: %s", len(apis), text.List(names, shown))
 	}
 	return fmt.Sprintf("This server has %d tools of %s. Its list shows only a few: find the others with %s, which knows every tool, "+
-		"and see %s for full schemas. Call what you found with %s if it is read-only, else with %s. "+
+		"and see %s for all of their arguments. Call what you found with %s if it is read-only, else with %s. "+
 		"Both take select, the fields of the answer that you need: items[0:20].id,items[0:20].owner.name,total.", total, of, Search, Describe, Read, Call)
 }

@@ -11,14 +11,14 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// differences returns how a JSON text differs from the shape of the response, of which it is the value at a pointer.
-func (r *reader) differences(text []byte, at string, info jsonscan.Info) (all []drift.Difference) {
+// differences returns how a JSON text differs from the shape of a response, of which it is the value at a pointer.
+func differences(shape *jsonscan.Shape, text []byte, at string, info jsonscan.Info) (all []drift.Difference) {
 	if m := info.Mismatch; m != nil {
-		pointer, _ := drift.InShape(r.expected.shape, at+jsonscan.PointerAt(text, m.Offset))
+		pointer, _ := drift.InShape(shape, at+jsonscan.PointerAt(text, m.Offset))
 		all = append(all, drift.Difference{Kind: drift.AnswerType, Pointer: pointer, Declared: drift.Type(m.Want, m.Integer), Got: m.Got.String()})
 	}
 	if m := info.Missing; m != nil {
-		pointer, _ := drift.InShape(r.expected.shape, at+jsonscan.PointerAt(text, m.Offset)+jsonscan.PointerTo(m.Name))
+		pointer, _ := drift.InShape(shape, at+jsonscan.PointerAt(text, m.Offset)+jsonscan.PointerTo(m.Name))
 		all = append(all, drift.Difference{Kind: drift.AnswerMissing, Pointer: pointer})
 	}
 	return all

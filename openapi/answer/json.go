@@ -40,7 +40,7 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	}
 	part = Part{Kind: JSON, Wrapped: r.expected.wrapped}
 	if info.Mismatch != nil || info.Missing != nil {
-		part.Differences = r.differences(data, "", info)
+		part.Differences = differences(r.expected.shape, data, "", info)
 	}
 	switch {
 	case info.Mismatch != nil:

@@ -27,7 +27,8 @@ func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 		texts = records(data)
 	}
 	element, root := r.elements()
-	var differences []drift.Difference
+	shape := r.expected.shape // the body of the loop is a closure, which would move r to the heap for every response
+	var different []drift.Difference
 	out := append(r.buffer(len(data)+2).data, '[')
 	where, twice := "", ""
 	count := 0
@@ -43,8 +44,8 @@ func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 		case info.Twice > 0 && twice == "":
 			twice = duplicateName("/" + strconv.Itoa(count) + jsonscan.PointerAt(text, info.Twice))
 		}
-		if differences == nil && (info.Mismatch != nil || info.Missing != nil) {
-			differences = r.differences(text, "/"+strconv.Itoa(count), info)
+		if different == nil && (info.Mismatch != nil || info.Missing != nil) {
+			different = differences(shape, text, "/"+strconv.Itoa(count), info)
 		}
 		out = appendElement(out, text, info)
 		count++
@@ -52,7 +53,7 @@ func (r *reader) jsonTexts(e entity) (p Part, found bool, err error) {
 	if p = r.array(e.media, append(out, ']'), root, where); p.Drift == "" && twice != "" {
 		p.Drift, p.DuplicateName = twice, true
 	}
-	p.Differences = differences
+	p.Differences = different
 	return p, true, nil
 }
 

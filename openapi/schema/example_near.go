@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/jsonschema"
@@ -12,30 +11,12 @@ import (
 // below returns a value for a member or item of the value that is being made, of which token is the last of its pointer.
 func (x *exampler) below(token string, schemas []*jsonschema.Schema, name string, depth, nth int) ([]byte, bool) {
 	near := x.near
-	x.near = childOf(near, token)
+	x.near = jsonscan.At(near, jsonscan.PointerTo(token))
 	x.path = append(x.path, token)
 	text, ok := x.value(schemas, name, depth, nth)
 	x.path = x.path[:len(x.path)-1]
 	x.near = near
 	return text, ok
-}
-
-// childOf returns a member or item of a value; nil if there is none.
-func childOf(value []byte, token string) []byte {
-	switch jsonscan.KindOf(value) {
-	case jsonscan.Object:
-		return jsonscan.Lookup(value, token)
-	case jsonscan.Array:
-		if index, err := strconv.Atoi(token); err == nil {
-			for element := range jsonscan.Elements(value) {
-				if index == 0 {
-					return element
-				}
-				index--
-			}
-		}
-	}
-	return nil
 }
 
 // wanted returns the tokens below the value that is being made that the options ask for.
@@ -78,7 +59,7 @@ func (x *exampler) shows(text []byte) bool {
 			if jsonscan.KindOf(value) == jsonscan.Array {
 				token = "0" // each item shows what belongs there
 			}
-			value = childOf(value, token)
+			value = jsonscan.At(value, jsonscan.PointerTo(token))
 		}
 		return value == nil
 	})

@@ -39,10 +39,13 @@ func (s *signature) types(schema *jsonschema.Schema, name string, room int) []st
 		if values := s.enum(sh.enum, room); values != nil {
 			return values
 		}
-	case len(s.open) > 2*maxDepth && (sh.alternatives != nil || sh.is("array")), sh.alternatives == nil && len(sh.kinds) == 0:
+	case len(s.open) > 2*maxDepth && (sh.alternatives != nil || sh.is("array")):
 		return []string{"any"}
 	case sh.alternatives != nil:
 		return s.union(sh.alternatives, name, room)
+	}
+	if len(sh.kinds) == 0 { // also of an enum that is not shown
+		return []string{"any"}
 	}
 	all := make([]string, len(sh.kinds))
 	for i, kind := range sh.kinds {

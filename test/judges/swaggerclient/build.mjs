@@ -246,7 +246,7 @@ function requestBody(bound, body, call, used) {
     return requestBody(bound, body, call, used);
   }
   let value;
-  const whole = bound.rest.includes("body") && bound.rest.length === 1 && (used > 0 || !properties.has("body"));
+  const whole = bound.rest.includes("body") && bound.rest.length === 1 && (!properties.has("body") || used > 0 && isObject(args.body));
   if (whole) value = args.body;
   else {
     const given = Object.keys(args).filter((a) => !bound.parameters.has(a));
