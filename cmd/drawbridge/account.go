@@ -73,9 +73,9 @@ func (p *program) listAccounts(c *cobra.Command) error {
 		return fmt.Errorf("account: %w", err)
 	}
 	w := tabwriter.NewWriter(printable{p.stdout}, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tAPI\tISSUER\tSUBJECT\tCONNECTED\tSCOPES")
+	fmt.Fprintln(w, "ID\tAPI\tSERVER\tISSUER\tSUBJECT\tCONNECTED\tSCOPES")
 	for _, a := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.API, a.Issuer, a.Subject, a.Connected.UTC().Format(time.RFC3339), strings.Join(a.Scopes, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.API, a.Server, a.Issuer, a.Subject, a.Connected.UTC().Format(time.RFC3339), strings.Join(a.Scopes, " "))
 	}
 	return w.Flush()
 }

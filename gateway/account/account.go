@@ -22,6 +22,8 @@ type Account struct {
 	// API is the name of the API, and Scheme that of the security scheme; "" for the credential of the whole API.
 	API    string `json:"api"`
 	Scheme string `json:"scheme,omitempty"`
+	// Server identifies the server among those that claims of callers select; "" if all calls have the same.
+	Server string `json:"server,omitempty"`
 	// Issuer and Subject are those of the caller's tokens.
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`

@@ -107,12 +107,12 @@ func (a *Accounts) remove(ctx context.Context, name string, s *stored) error {
 	return a.save(ctx, name, &stored{Account: Account{Issuer: s.Issuer, Subject: s.Subject}, Revoked: true})
 }
 
-// List returns all accounts, ordered by API, issuer and subject.
+// List returns all accounts, ordered by API, scheme, server, issuer and subject.
 func (a *Accounts) List(ctx context.Context) ([]Account, error) {
 	var all []Account
 	err := a.each(ctx, func(s *stored) { all = append(all, s.Account) })
 	slices.SortFunc(all, func(x, y Account) int {
-		return slices.Compare([]string{x.API, x.Scheme, x.Issuer, x.Subject, x.ID}, []string{y.API, y.Scheme, y.Issuer, y.Subject, y.ID})
+		return slices.Compare([]string{x.API, x.Scheme, x.Server, x.Issuer, x.Subject, x.ID}, []string{y.API, y.Scheme, y.Server, y.Issuer, y.Subject, y.ID})
 	})
 	return all, err
 }

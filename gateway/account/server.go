@@ -219,7 +219,7 @@ func (s *Server) serveCallback(w http.ResponseWriter, r *http.Request, path stri
 	}
 	now := s.accounts.o.Now()
 	account := &stored{Service: service.id, Account: Account{
-		API: service.api, Scheme: service.scheme, Issuer: l.Issuer, Subject: l.Subject, Scopes: l.Scopes, Connected: now,
+		API: service.api, Scheme: service.scheme, Server: service.server, Issuer: l.Issuer, Subject: l.Subject, Scopes: l.Scopes, Connected: now,
 	}}
 	account.setTokens(tokens.Token, now)
 	if err := s.accounts.save(r.Context(), nameOf(service.id, l.Issuer, l.Subject), account); err != nil {

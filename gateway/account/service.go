@@ -36,13 +36,13 @@ type ServiceOptions struct {
 
 // Service is a service at which callers have accounts. It implements [credential.Accounts].
 type Service struct {
-	accounts    *Accounts
-	id          string // digest of everything that decides where tokens go
-	provider    string // digest of what the servers of one API share: everything but the server and its origin
-	api, scheme string
-	credential  *config.Credential
-	client      *http.Client
-	downUntil   atomic.Int64 // Unix ns: the token endpoint did not answer
+	accounts            *Accounts
+	id                  string // digest of everything that decides where tokens go
+	provider            string // digest of what the servers of one API share: everything but the server and its origin
+	api, scheme, server string
+	credential          *config.Credential
+	client              *http.Client
+	downUntil           atomic.Int64 // Unix ns: the token endpoint did not answer
 
 	mu    sync.Mutex
 	at    string // public URL that party was made for
@@ -54,7 +54,7 @@ func (a *Accounts) Service(o ServiceOptions) *Service {
 	c := o.Credential
 	to, _ := origin.Of(o.Origin)
 	return &Service{
-		accounts: a, api: o.API, scheme: o.Scheme, credential: c, client: o.Client,
+		accounts: a, api: o.API, scheme: o.Scheme, server: strings.TrimSpace(o.Server), credential: c, client: o.Client,
 		id:       digestOf(o.API, o.Scheme, c.AuthorizeURL.String(), c.TokenURL.String(), c.ClientID, to.String(), o.Server),
 		provider: digestOf(o.API, o.Scheme, c.AuthorizeURL.String(), c.TokenURL.String(), c.ClientID),
 	}

@@ -51,6 +51,3 @@ func oauthScopes(requirement openapi.Requirement, schemes []openapi.Scheme) (sco
 	}
 	return scopes
 }
-
-// Account returns the account that callers need at the service; nil if they need none.
-func (p *Plan) Account() *Account { return p.owner.account }

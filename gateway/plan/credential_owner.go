@@ -83,6 +83,9 @@ func namesCredential(header string) bool {
 	})
 }
 
+// Account returns the account that callers need at the service; nil if they need none.
+func (p *Plan) Account() *Account { return p.owner.account }
+
 // CredentialOwner returns the party whose credentials a call carried. inbound are the headers of the client's request.
 func (p *Plan) CredentialOwner(inbound http.Header) render.CredentialOwner {
 	o := render.CredentialOwner{Exchanged: p.owner.exchanged, Account: p.owner.account != nil, Identity: p.owner.identity, Gateway: p.owner.gateway}
