@@ -38,7 +38,9 @@ func (o operation) Scopes() (sets [][]string, needed bool) { return o.plan.Scope
 func (o operation) Rates() []*admission.RateLimit { return o.plan.Rates }
 
 // AsksUser implements [Tool].
-func (o operation) AsksUser() bool { return o.plan.Consent.Needed || o.plan.Elicitation != nil || o.plan.Account() != nil }
+func (o operation) AsksUser() bool {
+	return o.plan.Consent.Needed || o.plan.Elicitation != nil || o.plan.Account() != nil
+}
 
 // Metrics implements [Tool].
 func (o operation) Metrics() *telemetry.CallMetrics { return &o.plan.Metrics }
