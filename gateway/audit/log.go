@@ -202,7 +202,11 @@ func (l *Log) put(line *Line, required bool) {
 	l.mu.Lock()
 	if l.lines >= l.o.Buffer && (l.o.Drop || !required) {
 		l.mu.Unlock()
-		l.metrics.dropped.Inc()
+		if required {
+			l.metrics.sent.Inc()
+		} else {
+			l.metrics.unsent.Inc()
+		}
 	} else {
 		first := len(l.pending) == 0
 		l.pending = append(l.pending, *b...)
@@ -252,7 +256,7 @@ func (l *Log) runRecovering(ctx context.Context) (panicked bool) {
 		lost := l.lines - waiting
 		l.lines = waiting
 		l.mu.Unlock()
-		l.metrics.dropped.Add(float64(lost))
+		l.metrics.sent.Add(float64(lost))
 		l.log.Error("panic while writing the audit log", "error", fmt.Errorf("panic: %v", v), "lines_lost", lost, "stack", string(debug.Stack()))
 		panicked = ctx.Err() == nil
 	}()
@@ -398,7 +402,7 @@ func (l *Log) flush(empty []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lines > 0 {
-		l.metrics.dropped.Add(float64(l.lines))
+		l.metrics.sent.Add(float64(l.lines))
 		l.log.Error("audit log lines are lost", "lines", l.lines)
 		return errors.New("audit log lines are lost")
 	}

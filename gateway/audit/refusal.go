@@ -44,9 +44,14 @@ type counted struct {
 // Lines are lost under the same conditions as those of [Log.Write] for calls without requests. With
 // [Options].NoRefusals nothing is written.
 func (l *Log) Refuse(line *Line) {
-	if l.o.NoRefusals {
-		return
+	if !l.o.NoRefusals {
+		l.WriteCounted(line)
 	}
+}
+
+// WriteCounted writes the line of a call that is refused because lines can't be written, as [Log.Refuse] does and whatever
+// [Options].NoRefusals is: a line for each such call would fill the buffer, and leave no space for other lines.
+func (l *Log) WriteCounted(line *Line) {
 	if l.count(line) {
 		l.Write(line)
 	}
@@ -117,6 +122,8 @@ func (l *Log) writeCounts(force bool) {
 			line := c.line
 			// requests of one kind differ in these
 			line.Request, line.Trace, line.Endpoint, line.RPC = "", "", "", ""
+			line.Call, line.Parent, line.Session, line.Tool, line.Via, line.API, line.Method, line.Path = "", "", "", "", "", "", "", ""
+			line.Arguments, line.Shown, line.Dropped = nil, nil, nil
 			line.Time, line.Duration, line.More = r.since, now.Sub(r.since), c.more
 			l.put(&line, true) // there are few, and none while lines can't be written
 		}
