@@ -246,6 +246,15 @@ func (s *Service) refreshLocked(ctx context.Context, name string, found *stored)
 		s.downUntil.Store(now.Add(downPause).UnixNano())
 		return "", s.failed(credential.Unavailable, err)
 	}
+	// The user or an operator has not waited for the lock: the account may be revoked, or another one in its place.
+	switch present, err := s.accounts.latest(ctx, name); {
+	case err != nil:
+		return "", s.failed(credential.Unavailable, err)
+	case present == nil:
+		return "", s.failed(credential.NoAccount, nil)
+	case present.Access != found.Access:
+		return present.Access, nil
+	}
 	found.setTokens(got.Token, now)
 	if err := s.accounts.save(ctx, name, found); err != nil {
 		return "", s.failed(credential.Unavailable, err)
