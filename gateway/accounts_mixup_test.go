@@ -122,7 +122,10 @@ func TestAccountMixUp(t *testing.T) {
 		}},
 		{"a script as the error", func(b *accountBrowser) string {
 			_, atShop := begin(b, shopTool)
-			return withQuery(t, atShop, func(q url.Values) { q.Set("error", "<script>alert(1)</script>"); q.Set("error_description", "<script>alert(2)</script>") })
+			return withQuery(t, atShop, func(q url.Values) {
+				q.Set("error", "<script>alert(1)</script>")
+				q.Set("error_description", "<script>alert(2)</script>")
+			})
 		}},
 		{"an error beside a code", func(b *accountBrowser) string {
 			_, atShop := begin(b, shopTool)
