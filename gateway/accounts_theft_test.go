@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
@@ -227,37 +225,51 @@ func newHeldTokenEndpoint(t *testing.T, s *authtest.Server) *heldTokenEndpoint {
 	return h
 }
 
-// TestAccountRevokedDuringRefresh: a refresh that is under way does not bring an account back that is revoked meanwhile.
+// TestAccountRevokedDuringRefresh: a refresh that is under way does not bring an account back that is revoked meanwhile, and its tokens end at
+// the service, too. It does not replace an account that the user connects meanwhile either.
 func TestAccountRevokedDuringRefresh(t *testing.T) {
-	w, m := newAccountWorld(t, 0), miniredis.RunT(t)
-	held := newHeldTokenEndpoint(t, w.login)
-	cfg := strings.NewReplacer(w.login.Issuer()+"/token", held.URL+"/token", fmt.Sprintf(", revoke_url: %q", w.login.Issuer()+"/revoke"), "").Replace(w.config(""))
-	g := replicas(t, m, 1, w.document, cfg+"state: {redis: {url: $REDIS, timeout: 1s}}\n", w.service.URL)[0]
-	w.mustConnect(g, "alice", "list")
-	w.call(g, "alice", "list")
-	w.rejected[w.calls[0]] = true
-	held.armed.Store(true)
-	called := make(chan struct{})
-	client := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", w.token("alice"))
-	go func() { defer close(called); client.Call("list") }()
-	timebox.Wait(t, held.arrived)
-	accounts := openedAccounts(t, g)
-	revoked := make(chan error, 1)
-	go func() {
-		_, err := accounts.Revoke(context.WithoutCancel(t.Context()), func(*account.Account) bool { return true })
-		revoked <- err
-	}()
-	select { // a revocation that does not wait for the refresh is over by now
-	case err := <-revoked:
-		revoked <- err
-	case <-time.After(300 * time.Millisecond):
+	for _, store := range []string{"redis", "files"} {
+		for _, meanwhile := range []string{"revoked", "connected"} {
+			t.Run(store+" "+meanwhile, func(t *testing.T) {
+				w := newAccountWorld(t, 0)
+				held := newHeldTokenEndpoint(t, w.login)
+				at := strings.NewReplacer(w.login.Issuer()+"/token", held.URL+"/token")
+				var g *gateway.Gateway
+				if store == "redis" {
+					g = replicas(t, miniredis.RunT(t), 1, w.document, at.Replace(w.config(""))+"state: {redis: {url: $REDIS, timeout: 1s}}\n", w.service.URL)[0]
+				} else {
+					g = gatewaytest.Start(t, w.document, at.Replace(w.config(fmt.Sprintf(", state_dir: %q", t.TempDir()))), w.service.URL)
+				}
+				w.mustConnect(g, "alice", "list")
+				w.call(g, "alice", "list")
+				w.rejected[w.calls[0]] = true
+				b := w.browser(g, "alice", "other@shop")
+				last := b.atService(b.atIssuer(w.link(g, "alice", "add")))
+				held.armed.Store(true)
+				called := make(chan struct{})
+				client := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", w.token("alice"))
+				go func() { defer close(called); client.Call("list") }()
+				timebox.Wait(t, held.arrived)
+				if meanwhile == "revoked" {
+					if done, err := openedAccounts(t, g).Revoke(t.Context(), func(*account.Account) bool { return true }); err != nil || len(done) != 1 {
+						t.Error(done, err)
+					}
+				} else if page := b.open(http.MethodGet, last, nil); !strings.Contains(page.Body.String(), connected) {
+					t.Errorf("%d %s", page.Code, page.Body)
+				}
+				close(held.resume)
+				timebox.Wait(t, called)
+				if meanwhile == "revoked" {
+					w.link(g, "alice", "list")
+					if n := w.login.Requests(authtest.Revocation); n != 2 {
+						t.Errorf("%d revocations at the service", n)
+					}
+				} else if text := w.call(g, "alice", "list"); !strings.Contains(text, `"user":"other@shop"`) {
+					t.Error(text)
+				}
+			})
+		}
 	}
-	close(held.resume)
-	timebox.Wait(t, called)
-	if err := <-revoked; err != nil {
-		t.Fatal(err)
-	}
-	w.link(g, "alice", "list")
 }
 
 // TestAccountRevokedElsewhere: no replica goes on to use an account that is revoked.

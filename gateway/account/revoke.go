@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/oauth2"
+
 	"drawbridge/config"
 )
 
@@ -47,4 +49,14 @@ func (s *Service) revoke(ctx context.Context, found *stored) error {
 		return fmt.Errorf("the revocation endpoint answers with status %d", resp.StatusCode)
 	}
 	return nil
+}
+
+// revokeUnused revokes tokens that the service has given for an account that was revoked meanwhile.
+func (s *Service) revokeUnused(ctx context.Context, t *oauth2.Token) {
+	if s.credential.RevokeURL.String() == "" {
+		return
+	}
+	if err := s.revoke(ctx, &stored{Access: t.AccessToken, Refresh: t.RefreshToken}); err != nil {
+		s.accounts.o.Log.WarnContext(ctx, "tokens of a revoked account could not be revoked at the service", "api", s.api, "reason", err)
+	}
 }

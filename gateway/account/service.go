@@ -246,11 +246,12 @@ func (s *Service) refreshLocked(ctx context.Context, name string, found *stored)
 		s.downUntil.Store(now.Add(downPause).UnixNano())
 		return "", s.failed(credential.Unavailable, err)
 	}
-	// The user or an operator has not waited for the lock: the account may be revoked, or another one in its place.
+	// A command beside the gateway may have revoked the account meanwhile, or its user may have connected another one.
 	switch present, err := s.accounts.latest(ctx, name); {
 	case err != nil:
 		return "", s.failed(credential.Unavailable, err)
 	case present == nil:
+		s.revokeUnused(ctx, got.Token)
 		return "", s.failed(credential.NoAccount, nil)
 	case present.Access != found.Access:
 		return present.Access, nil
