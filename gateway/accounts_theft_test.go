@@ -190,7 +190,7 @@ func TestAccountLinkInTwoBrowsers(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	timebox.Done(t, wg.Wait)
 	if n.Load() != 1 {
 		t.Errorf("%d accounts were connected", n.Load())
 	}
@@ -215,7 +215,7 @@ func newHeldTokenEndpoint(t *testing.T, s *authtest.Server) *heldTokenEndpoint {
 		ModifyResponse: func(*http.Response) error {
 			if h.armed.CompareAndSwap(true, false) {
 				close(h.arrived)
-				<-h.resume
+				timebox.Wait(t, h.resume)
 			}
 			return nil
 		},
