@@ -1,12 +1,15 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +18,27 @@ import (
 	"drawbridge/gateway/account"
 	"drawbridge/test/gatewaytest"
 )
+
+// accepts reports whether the service still accepts a token (RFC 7662).
+func (w *accountWorld) accepts(token string) bool {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.login.Issuer()+"/introspect", strings.NewReader(url.Values{"token": {token}}.Encode()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth("at-shop", "service-secret-0123456789")
+	resp, err := w.external.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct{ Active bool }
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("introspection: %d %v", resp.StatusCode, err)
+	}
+	return answer.Active
+}
 
 // TestAccountsAreRevoked: an account that is revoked beside the running gateway ends here and at the service (RFC 7009), and no other one
 // does, even that of the same user at another server.
@@ -39,14 +63,10 @@ func TestAccountsAreRevoked(t *testing.T) {
 		if page := w.browser(g, one[0], one[0]+"@"+one[1]).connect(linkForm.FindString(call(one[0], one[1]))); !strings.Contains(page.Body.String(), connected) {
 			t.Fatalf("%s: %d %s", one, page.Code, page.Body)
 		}
+		call(one[0], one[1])
 	}
-	accounts, err := gateway.OpenAccounts(g.Config(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := accounts.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	tokens := slices.Clone(w.calls) // in the order of everyone
+	accounts := openedAccounts(t, g)
 	all, err := accounts.List(t.Context())
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%v %+v", err, all)
@@ -62,7 +82,10 @@ func TestAccountsAreRevoked(t *testing.T) {
 	if err != nil || len(done) != 1 || !done[0].AtService || done[0].Err != nil || w.login.Requests(authtest.Revocation) != 1 {
 		t.Errorf("%v %+v, %d requests", err, done, w.login.Requests(authtest.Revocation))
 	}
-	for _, one := range everyone {
+	for i, one := range everyone {
+		if got, want := w.accepts(tokens[i]), i > 0; got != want {
+			t.Errorf("%s: the service accepts the token: %t, want %t", one, got, want)
+		}
 		text, revoked := call(one[0], one[1]), one == everyone[0]
 		if revoked != linkForm.MatchString(text) || revoked == strings.Contains(text, one[0]+"@"+one[1]) {
 			t.Errorf("%s: %s", one, text)
