@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
@@ -30,22 +29,25 @@ func (c *Call) connectAccount(ctx context.Context) error {
 	if link == "" {
 		return &Failure{Outcome: telemetry.OutcomeUnanswered, Text: noAccountPossible}
 	}
-	fail := func(cause error, format string) error {
-		return &Failure{Outcome: telemetry.OutcomeUnanswered, Cause: cause, Text: fmt.Sprintf(format, c.Plan.Tool.API, link)}
+	fail := func(format string) error {
+		return &Failure{Outcome: telemetry.OutcomeUnanswered, Text: fmt.Sprintf(format, c.Plan.Tool.API, link)}
+	}
+	if !c.Origin.canAsk() {
+		return fail(accountLink)
 	}
 	action, err := elicit.AskAccount(ctx, c.dialogue(), c.Plan.Tool.API, c.Plan.Title(), link)
 	var unable *mcp.ClientUnsupportedError
 	switch {
 	case errors.As(err, &unable):
-		return fail(err, accountLink)
+		return fail(accountLink) // without the cause, which would stand for the link where it names the missing capability
 	case err != nil:
 		return err
 	case action == mcp.Accepted:
-		return fail(nil, accountPending)
+		return fail(accountPending)
 	case action == mcp.Declined:
-		return &Failure{Outcome: telemetry.OutcomeUnanswered, Text: strings.TrimSpace(accountDeclined)}
+		return &Failure{Outcome: telemetry.OutcomeUnanswered, Text: accountDeclined}
 	}
-	return fail(nil, accountLink)
+	return fail(accountLink)
 }
 
 // Texts for the model about calls that need an account. The first argument is the name of the API, the second the link.
