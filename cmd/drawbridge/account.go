@@ -80,9 +80,9 @@ func (p *program) listAccounts(c *cobra.Command) error {
 // writeAccounts writes a table of accounts.
 func writeAccounts(out io.Writer, all []account.Account) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tAPI\tSERVER\tISSUER\tSUBJECT\tCONNECTED\tSCOPES")
+	fmt.Fprintln(w, "ID\tAPI\tSCHEME\tSERVER\tISSUER\tSUBJECT\tCONNECTED\tSCOPES")
 	for _, a := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.API, cmp.Or(a.Server, "-"), a.Issuer, a.Subject, a.Connected.UTC().Format(time.RFC3339), strings.Join(a.Scopes, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.API, cmp.Or(a.Scheme, "-"), cmp.Or(a.Server, "-"), a.Issuer, a.Subject, a.Connected.UTC().Format(time.RFC3339), strings.Join(a.Scopes, " "))
 	}
 	return w.Flush()
 }
