@@ -93,6 +93,8 @@ func (e *TokenError) Error() string {
 	switch {
 	case e.Failure == NoCaller && e.Kind == Account:
 		text += "the request has no user of an issuer, who alone can have an account"
+	case e.Failure == Unavailable && e.Kind == Account:
+		text += fmt.Sprintf("no tokens of the caller's account can be read, or had from token endpoint %q", e.Endpoint)
 	case e.Failure == NoCaller:
 		text += "the request has no caller whose token could be exchanged"
 	default:
@@ -146,6 +148,9 @@ func (e *TokenError) ToolMessage() string {
 	case e.Failure == NoAccount:
 		return "The service knows each user by an own account, and this user has not connected one, or has to connect it again." + nothing +
 			" Call the tool again: the user then gets a link to log in at the service."
+	case e.Failure == Unavailable && e.Kind == Account:
+		return "The gateway can't read the token of the user's account, or refresh it at the service." + nothing +
+			" Try again in a minute; if that does not help, tell the user that it is down."
 	case e.Failure == Unavailable:
 		return "The authorization server that gives access to the service can't be reached or is busy." + nothing +
 			" Try again in a minute; if that does not help, tell the user that it is down."
