@@ -69,6 +69,25 @@ func TestAccountResource(t *testing.T) {
 	}
 }
 
+// TestAccountThroughBuiltIn: a call through a built-in tool asks for the account of the called tool, and goes on with it.
+func TestAccountThroughBuiltIn(t *testing.T) {
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		for _, tool := range []string{"read_tool", "call_tool"} {
+			t.Run(revision+" "+tool, func(t *testing.T) {
+				w := newAccountWorld(t, 0)
+				g := gatewaytest.Start(t, w.document, w.config(fmt.Sprintf(", state_dir: %q", t.TempDir()))+"tools: {presentation: search}\n", w.service.URL)
+				for _, connects := range []bool{false, true} {
+					c := w.answering(g, revision, formsAndLinks, `{"action":"accept"}`, connects)
+					text := string(c.Send("tools/call", tool, fmt.Sprintf(`{"name":%q,"arguments":{"name":"list"}}`, tool), nil).Result)
+					if !strings.Contains(c.Log.String(), `"mode":"url"`) || strings.Contains(text, "alice@shop") != connects || len(w.calls) > 0 != connects {
+						t.Errorf("connected %t, %d requests: %s\n%s", connects, len(w.calls), text, c.Log.String())
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestAccountPrompt: a prompt asks nobody for an account, because its calls would be repeated afterwards, but says where to connect one. The
 // answers to its own questions belong to no call.
 func TestAccountPrompt(t *testing.T) {

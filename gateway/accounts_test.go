@@ -368,7 +368,7 @@ func TestAccountRejected(t *testing.T) {
 }
 
 // TestAccountOfNobody: callers without a subject, of an issuer that logs nobody in, or with a key, whose principal has the name of a user who
-// has an account, get no link and no account.
+// has an account, get no link and no account. Nor does the operator.
 func TestAccountOfNobody(t *testing.T) {
 	w := newAccountWorld(t, 0)
 	i, key := gatewaytest.NewIDP(t), auth.NewAPIKey()
@@ -386,6 +386,9 @@ func TestAccountOfNobody(t *testing.T) {
 		if linkForm.MatchString(text) || len(w.calls) > 0 || !strings.Contains(text, `"isError":true`) || !strings.Contains(text, test.want) {
 			t.Errorf("%s: %s", test.name, text)
 		}
+	}
+	if result, err := gatewaytest.CallAsOperator(t.Context(), g, "list", nil); err != nil || len(w.calls) > 0 || !strings.Contains(string(result), "has no user") {
+		t.Errorf("the operator: %v %s", err, result)
 	}
 }
 
