@@ -133,8 +133,6 @@ func (cr *Credential) validateOAuth(c cursor) {
 	case code && (cr.ClientAuth == PrivateKeyJWT || cr.ClientAuth == ClientTLS):
 		c.errorf("client_auth", "can't be %s for type %s, which takes client_secret_basic, client_secret_post or none", cr.ClientAuth, cr.Type)
 		return
-	case code && cr.ClientAuth == ClientAuthNone && c.given("client_secret"):
-		c.errorf("client_secret", "can't stand with client_auth none")
 	}
 	cr.validateAuthorizationCode(c)
 	byType, byAuth := credentialNeeds[cr.Type], clientNeeds[cr.ClientAuth]
