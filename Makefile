@@ -251,6 +251,10 @@ auth-e2e: ## official clients log in at oidc-provider, at the demo's server, and
 registration-e2e: ## the part of auth-e2e on auth.registration: six clients, a restart and a replica (needs python3)
 	AUTH_E2E_RUN=TestAuth/registration test/authe2e/run
 
+.PHONY: accounts-e2e
+accounts-e2e: ## the part of auth-e2e on credentials of type authorization_code: two users, 1,000 calls, a replica that dies, a revocation (needs python3 and redis-server)
+	AUTH_E2E_RUN=TestAuth/accounts test/authe2e/run
+
 .PHONY: keycloak-e2e
 keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official TypeScript clients, as a table; installs Java and Keycloak
 	test/authe2e/keycloak

@@ -39,7 +39,7 @@ type API struct {
 	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
 	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name an origin that allow_servers lists"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
-	// document's URL, and can't be token_exchange or on_behalf_of.
+	// document's URL, and can't be token_exchange, on_behalf_of or authorization_code.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API" access:"none: it is sent to the document's origin only"`
 	// Request headers of the caller that are passed on, at most 32. Arguments of these names are removed. A mapping
 	// with from and to passes on the caller's own credential for the service.
@@ -167,6 +167,12 @@ func (a *API) Exchanges() bool {
 	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type.NeedsCaller() })
 }
 
+// HasAccounts reports whether callers have accounts of their own at the service.
+func (a *API) HasAccounts() bool {
+	_, all := a.AllCredentials()
+	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialAuthorizationCode })
+}
+
 // PassesCredential reports whether callers send their own credential for the service.
 func (a *API) PassesCredential() bool {
 	return slices.ContainsFunc(a.PassHeaders, PassedHeader.IsCredential)
@@ -207,6 +213,8 @@ func (a *API) Personal() string {
 		return "identity"
 	case a.Exchanges():
 		return "a credential with the caller's token"
+	case a.HasAccounts():
+		return "a credential of type authorization_code"
 	case len(a.Request.Claims()) > 0:
 		return "request with a claim"
 	case slices.ContainsFunc(a.ServerSelectors(), ServerSelector.IsClaim):

@@ -29,7 +29,7 @@ func (a *Auth) validateKeys(c cursor) {
 	}
 }
 
-// validateKeyCalls reports settings that refuse all calls with API keys: they want claims, or a token to exchange. Without issuers
+// validateKeyCalls reports settings that refuse all calls with API keys: they want claims, a token to exchange, or a user. Without issuers
 // they refuse all calls, which is an error.
 func (c *Config) validateKeyCalls(l *loader) {
 	report := func(key, missing string) {
@@ -65,8 +65,11 @@ func (c *Config) validateKeyCalls(l *loader) {
 		}
 		keys, credentials := c.APIs[i].AllCredentials()
 		for n, credential := range credentials {
-			if credential.Type == CredentialTokenExchange {
+			switch {
+			case credential.Type.NeedsCaller():
 				report(at+"."+keys[n]+".type", "keys are not exchanged for tokens")
+			case credential.Type == CredentialAuthorizationCode:
+				report(at+"."+keys[n]+".type", "keys belong to no user who could have an account")
 			}
 		}
 	}

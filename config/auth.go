@@ -1,5 +1,7 @@
 package config
 
+import "net/url"
+
 // Auth is the authentication and authorization of callers. Either Anonymous is true or there is at least one issuer or key.
 type Auth struct {
 	// Serves all callers without a token, on any address. Excludes all other keys of auth.
@@ -69,8 +71,21 @@ type Issuer struct {
 	Skew Duration `yaml:"skew" default:"60s" min:"0s" max:"5m" access:"grants"`
 	// PEM certificates that are trusted for this issuer instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"any" pem:"certificates"`
+	// The gateway's own client at the issuer. With it, users show who they are before they connect their account at a service
+	// (credentials of type authorization_code). The issuer must be an OpenID provider.
+	Login *IssuerLogin `yaml:"login,omitempty" absent:"users of the issuer can't connect accounts" access:"section"`
 	// The proxy for the issuer's metadata, keys and introspection.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"none: keys and metadata are fetched over TLS"`
+}
+
+// IssuerLogin is the gateway's client at an issuer that logs users in. Its redirect URI there is public_url (the first of
+// public_urls) with /account/login/ and the issuer without https://, such as /account/login/idp.example.com/realms/main. With
+// directories, each has its own.
+type IssuerLogin struct {
+	// The client id.
+	ClientID string `yaml:"client_id" required:"true" access:"none: how the gateway authenticates to the issuer"`
+	// The client secret.
+	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"a public client" access:"none: secrets and keys are rotated"`
 }
 
 // Introspection is how the issuer of opaque tokens is asked about one (RFC 7662).
@@ -96,4 +111,13 @@ func (in *Introspection) validate(c cursor) {
 // Opaque reports whether the issuer is asked about its tokens, by its own key or by its preset.
 func (is *Issuer) Opaque() bool {
 	return is.Tokens == TokensOpaque || is.Tokens == "" && is.Preset == "google"
+}
+
+// LoginPath returns the path of the redirect URI of [Issuer.Login], below the public URL, for an identifier of the issuer.
+func LoginPath(identifier string) string {
+	u, err := url.Parse(identifier)
+	if err != nil {
+		return ""
+	}
+	return "/account/login/" + u.Host + u.EscapedPath()
 }

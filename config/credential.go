@@ -13,7 +13,8 @@ import (
 type Credential struct {
 	// How to authenticate. The types from client_credentials to jwt_assertion get a token from an authorization server:
 	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693, or the on-behalf-of flow of Entra ID) or
-	// for a signed assertion (RFC 7523). login gets a token or cookie from the service itself. digest (RFC 7616) and
+	// for a signed assertion (RFC 7523). authorization_code sends the token of the account that each caller has at the
+	// service, who logs in there once. login gets a token or cookie from the service itself. digest (RFC 7616) and
 	// aws_sigv4 sign each request.
 	Type CredentialType `yaml:"type" required:"true"`
 	// For bearer: the token (RFC 6750).
@@ -42,13 +43,18 @@ type Credential struct {
 	Service string `yaml:"service,omitempty" absent:"required for aws_sigv4"`
 	// The token endpoint: https, or http for loopback. Redirects are not followed.
 	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server" https:": secrets travel to it"`
+	// For authorization_code: the authorization endpoint, where users log in. The redirect URI of the gateway is public_url
+	// with /account/callback/NAME, where NAME is the name of the API.
+	AuthorizeURL Endpoint `yaml:"authorize_url,omitempty" absent:"required for authorization_code" https:": users log in there"`
+	// For authorization_code: the revocation endpoint (RFC 7009).
+	RevokeURL Endpoint `yaml:"revoke_url,omitempty" absent:"tokens are not revoked at the service" https:": tokens travel to it"`
 	// The client id of the gateway at the authorization server.
 	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
 	// The client secret.
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required for client_secret_basic and client_secret_post" access:"none: secrets and keys are rotated"`
 	// How the gateway authenticates to the authorization server: a secret in the header or body, an assertion signed
-	// with key_file, the certificate cert_file, or none (jwt_assertion only).
-	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion without client_secret, none" access:"none: how the gateway authenticates, not its identity"`
+	// with key_file, the certificate cert_file, or none (jwt_assertion and authorization_code only).
+	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion and authorization_code without client_secret, none" access:"none: how the gateway authenticates, not its identity"`
 	// The private key for assertions or for cert_file, PEM, unencrypted: RSA of 2048 to 8192 bits, P-256, P-384, P-521
 	// or Ed25519.
 	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion" access:"none: secrets and keys are rotated" pem:"key"`
@@ -62,7 +68,7 @@ type Credential struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 	// The proxy for the authorization server, or an absolute login.url.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the API's proxy" access:"none: tokens are fetched over TLS"`
-	// The scopes to request.
+	// The scopes to request. For authorization_code, those that the document requires for the called operation are added.
 	Scopes []string `yaml:"scopes,omitempty" absent:"none; required for on_behalf_of" is:"scope" unique:"%q is listed twice"`
 	// The target services as absolute URIs (RFC 8707). token_exchange needs these or audiences.
 	Resources []string `yaml:"resources,omitempty" absent:"none"`
@@ -130,7 +136,7 @@ type Identity struct {
 
 // IsOAuth reports whether the credential is a token of an authorization server.
 func (t CredentialType) IsOAuth() bool {
-	return t == CredentialClientCredentials || t == CredentialJWTAssertion || t.NeedsCaller()
+	return t == CredentialClientCredentials || t == CredentialJWTAssertion || t == CredentialAuthorizationCode || t.NeedsCaller()
 }
 
 // NeedsCaller reports whether the credential is a token for that of the caller.
@@ -190,7 +196,7 @@ func (c *Credential) derive(callers *Auth) {
 		return
 	}
 	c.ClientAuth = ClientSecretBasic
-	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
+	if (c.Type == CredentialJWTAssertion || c.Type == CredentialAuthorizationCode) && c.ClientSecret.IsZero() {
 		c.ClientAuth = ClientAuthNone
 	}
 }

@@ -20,6 +20,7 @@ var (
 		CredentialTokenExchange:     {"token_url"},
 		CredentialOnBehalfOf:        {"token_url", "scopes"},
 		CredentialJWTAssertion:      {"token_url", "key_file"},
+		CredentialAuthorizationCode: {"authorize_url", "token_url", "client_id"},
 		CredentialLogin:             {"username", "password", "login"},
 		CredentialDigest:            {"username", "password"},
 	}
@@ -29,6 +30,7 @@ var (
 		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
 		CredentialOnBehalfOf:        {"issuer", "accept_audiences"},
 		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
+		CredentialAuthorizationCode: {"revoke_url"},
 		CredentialLogin:             {"in", "name", "ca_file", "proxy"},
 	}
 	oauthTakes = []string{"client_auth", "ca_file", "proxy", "scopes", "resources", "audiences", "parameters"}
@@ -124,10 +126,15 @@ func (cr *Credential) validateOAuth(c cursor) {
 	if !c.ok("client_auth") {
 		return
 	}
-	if cr.ClientAuth == ClientAuthNone && cr.Type != CredentialJWTAssertion {
+	switch code := cr.Type == CredentialAuthorizationCode; {
+	case cr.ClientAuth == ClientAuthNone && cr.Type != CredentialJWTAssertion && !code:
 		c.errorf("client_auth", "can't be none for type %s: only the assertion of jwt_assertion itself says who asks", cr.Type)
 		return
+	case code && (cr.ClientAuth == PrivateKeyJWT || cr.ClientAuth == ClientTLS):
+		c.errorf("client_auth", "can't be %s for type %s, which takes client_secret_basic, client_secret_post or none", cr.ClientAuth, cr.Type)
+		return
 	}
+	cr.validateAuthorizationCode(c)
 	byType, byAuth := credentialNeeds[cr.Type], clientNeeds[cr.ClientAuth]
 	for _, f := range credentialKeys() {
 		switch {
@@ -155,7 +162,7 @@ func (cr *Credential) validateOAuth(c cursor) {
 		c.errorf("", "needs audiences or resources for type token_exchange: without them the new token may be good for all that the caller's is good for")
 	}
 	for name := range cr.Parameters {
-		if slices.Contains(protocolParameters, name) {
+		if slices.Contains(protocolParameters, name) && (cr.Type != CredentialAuthorizationCode || name != "resource" && name != "audience") {
 			c.check("parameters."+name, errors.New("has a key of its own, or is set by the gateway"))
 		}
 	}
@@ -167,6 +174,23 @@ var protocolParameters = []string{
 	"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience",
 	"assertion", "subject_token", "subject_token_type", "requested_token_type", "actor_token", "actor_token_type",
 	"code", "code_verifier", "redirect_uri", "refresh_token", "username", "password", "requested_token_use",
+}
+
+// validateAuthorizationCode checks a credential for which each caller logs in at the service.
+func (cr *Credential) validateAuthorizationCode(c cursor) {
+	if cr.Type != CredentialAuthorizationCode {
+		return
+	}
+	for _, name := range []string{"resources", "audiences"} {
+		if c.given(name) {
+			c.errorf(name, "can't stand with type %s: parameters can have resource or audience of the service", cr.Type)
+		}
+	}
+	for name := range cr.Parameters {
+		if slices.Contains(ownParameters, name) {
+			c.check("parameters."+name, errors.New("is set by the gateway itself"))
+		}
+	}
 }
 
 func (cr *Credential) validateAssertion(c cursor) {

@@ -120,6 +120,7 @@ const (
 	CredentialTokenExchange     CredentialType = "token_exchange"     // a token for that of the caller
 	CredentialOnBehalfOf        CredentialType = "on_behalf_of"       // a token for that of the caller, at Entra ID
 	CredentialJWTAssertion      CredentialType = "jwt_assertion"      // a token for a signed assertion
+	CredentialAuthorizationCode CredentialType = "authorization_code" // a token for the account of each caller
 
 	CredentialLogin    CredentialType = "login"     // a token or cookie of the service itself, for user name and password
 	CredentialDigest   CredentialType = "digest"    // a digest of each request with the password
@@ -127,7 +128,7 @@ const (
 )
 
 func (CredentialType) values() []string {
-	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "on_behalf_of", "jwt_assertion", "login", "digest", "aws_sigv4"}
+	return []string{"bearer", "basic", "api_key", "client_credentials", "token_exchange", "on_behalf_of", "jwt_assertion", "authorization_code", "login", "digest", "aws_sigv4"}
 }
 
 // LoginMethod is the method of a login request.

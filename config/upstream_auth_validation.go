@@ -15,6 +15,8 @@ func (a *API) validateSent(c cursor) {
 			credential.Login.validateRecipient(c.at(join(keys[i], "login")), a.recipient(keys[i]))
 		}
 		switch {
+		case credential.Type == CredentialAuthorizationCode && c.ok(at):
+			a.validateAccount(c, keys[i])
 		case !credential.Type.NeedsCaller() || !c.ok(at):
 		case credential == a.SpecCredential:
 			c.errorf(at, "can't be %s: no caller has a part in the fetch of the document", credential.Type)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/authguard"
@@ -55,6 +56,8 @@ type Gateway struct {
 	embeddings *embedding.Embedder // finds tools by words, and by vectors if there is a server of embeddings
 	links      *mcp.SealedHandles  // seals the URIs of responses that are read later
 	logins     *mcp.Sealer         // seals what clients and browsers keep of registrations and logins
+	tokens     *mcp.Sealer         // seals the accounts of callers at services, and links to connect them
+	accounts   *account.Accounts   // of callers at services
 	cursors    *endpoint.Cursors
 	answers    *cache.Cache // response cache
 	deployer   *generation.Deployer
@@ -81,8 +84,11 @@ func New(o Options) (*Gateway, error) {
 		StateDir: c.Server.StateDir.String(), Logger: g.log, Metrics: o.Metrics, TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
 		Pause: g.admission.pace.Step, Recover: g.recovery.Step, OnPanic: g.recovery.Report,
 	})
-	if s.shared, err = g.newStores(keys); err != nil {
+	if s.shared, err = g.newStores(keys, g.replicaEvents()); err != nil {
 		return nil, err
+	}
+	if err := g.addAccounts(keys); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
 	if s.audit = o.Audit; s.audit != nil {
@@ -160,7 +166,7 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 		Sources: &source.Deps{
 			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.Test.Now, Panicked: g.recovery.Report, Keep: g.Keep,
 			Pace: g.admission.pace, MaxDocument: g.admission.maxDocument, Documents: g.admission.documents, LargeTexts: g.admission.largeTexts,
-			Files: new(filewatch.Notifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.Test.Service, Instances: g.instances,
+			Files: new(filewatch.Notifier), Store: g.store, Updates: updates, Accounts: g.accounts, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.Test.Service, Instances: g.instances,
 		},
 	}
 }
@@ -234,7 +240,7 @@ func (g *Gateway) newPublisher() *publisher {
 				return g.mcpHandlers.Named(name, title, instructions)
 			},
 		},
-		rekey: []func([][]byte) error{g.cursors.Sealer.Rekey, g.links.Rekey, g.logins.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.Rekey},
+		rekey: []func([][]byte) error{g.cursors.Sealer.Rekey, g.links.Rekey, g.logins.Rekey, g.tokens.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.Rekey},
 	}
 }
 
@@ -242,7 +248,7 @@ func (g *Gateway) newPublisher() *publisher {
 func (g *Gateway) addRoutes() {
 	g.public = g.server.Routes(endpoint.RoutesOptions{
 		Callback: g.tasks.ServeCallback, Keys: endpoint.ServeKeys(g.identity.Load), Metadata: endpoint.ServeMetadata(g.guards.Load),
-		Registration: g.newRegistration().ServeHTTP,
+		Registration: g.newRegistration().ServeHTTP, Account: account.NewServer(g.accounts).ServeHTTP,
 	})
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,

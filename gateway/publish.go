@@ -55,6 +55,7 @@ func (p *publisher) prepare(d *generation.Deployment) {
 	p.useGuard(d.Guard)
 	p.guards.Store(endpoint.NewMetadataGuards(d.Config, d.Guard))
 	p.identity.Store(d.Identity)
+	p.withAccounts.Store(accountsOf(d))
 }
 
 // Publish builds a generation of the deployment and makes it the current one, if there is anything to serve.

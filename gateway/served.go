@@ -8,6 +8,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
@@ -28,13 +29,15 @@ type served struct {
 	identity atomic.Pointer[credential.Identity]        // signs caller identities for services; nil if no API asks for them
 	status   atomic.Pointer[admin.Status]
 	traffic  atomic.Pointer[traffic] // clients of the services, by API name
-	draining atomic.Bool
-	serving  chan struct{} // closed when current is set for the first time
-	isServed sync.Once     // closes serving
-	shared   *state.Stores
-	audit    *audit.Log                 // nil if there is none
-	drift    *driftcount.Recorder       // how calls and answers differ from the documents
-	guard    atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
+	// withAccounts are the services at which callers have accounts.
+	withAccounts atomic.Pointer[[]*account.Service]
+	draining     atomic.Bool
+	serving      chan struct{} // closed when current is set for the first time
+	isServed     sync.Once     // closes serving
+	shared       *state.Stores
+	audit        *audit.Log                 // nil if there is none
+	drift        *driftcount.Recorder       // how calls and answers differ from the documents
+	guard        atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
 	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.
 	wasAble atomic.Bool
 	// discovered returns what the providers of services have found.

@@ -21,9 +21,10 @@ import (
 const sharedLabel = "drawbridge shared state 1"
 
 // newStores returns the stores of the configuration: those of the process, or with state.redis those that replicas share.
-func (g *Gateway) newStores(keys [][]byte) (*state.Stores, error) {
+// events are called for what other replicas do.
+func (g *Gateway) newStores(keys [][]byte, events state.Events) (*state.Stores, error) {
 	c := g.o.Config
-	o := state.StoresOptions{Replays: auth.NewReplayMemory(nil), Now: g.o.Test.Now, Keys: keys, MergeTasks: task.Merge, Events: g.replicaEvents()}
+	o := state.StoresOptions{Replays: auth.NewReplayMemory(nil), Now: g.o.Test.Now, Keys: keys, MergeTasks: task.Merge, Events: events}
 	if c.State.Redis == nil {
 		return state.NewStores(o), nil
 	}

@@ -142,7 +142,7 @@ func (s *Server) readAuthorization(a *authorization, query oauthserver.Parameter
 // approve issues a code for some of the requested scopes.
 func (s *Server) approve(w http.ResponseWriter, r *http.Request, status int, a *authorization, scopes []string) {
 	now := s.now()
-	g := &grant{client: a.client, subject: s.subject, resource: a.resource, scopes: scopes, proofKey: a.proofKey, nonce: a.nonce, since: now}
+	g := &grant{client: a.client, subject: s.userOf(r), resource: a.resource, scopes: scopes, proofKey: a.proofKey, nonce: a.nonce, since: now}
 	secret := rand.Text()
 	s.mu.Lock()
 	s.codes.put(secret, &code{authorization: a, grant: g}, now.Add(s.codeLife), now)
@@ -150,6 +150,14 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request, status int, a *
 	s.mu.Unlock()
 	s.log.DebugContext(r.Context(), "authorized", "client", a.client.ID, "scopes", scopes, "resource", a.resource)
 	s.redirect(w, status, a, url.Values{"code": {secret}})
+}
+
+// userOf returns the user who is signed in in the browser of a request.
+func (s *Server) userOf(r *http.Request) string {
+	if s.user == nil {
+		return s.subject
+	}
+	return s.user(r)
 }
 
 // rememberConsent records the scopes that the user has allowed, so that the next page can mark new

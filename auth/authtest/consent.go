@@ -76,7 +76,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, a *authoriz
 	handle, now := rand.Text(), s.now()
 	view := consentView{
 		Action: s.url(pathConsent), Handle: handle, Client: a.client.title(), ID: oauthserver.Printable(a.client.ID), Document: a.client.document,
-		Stranger: a.client.unknown, Target: oauthserver.RedirectTarget(a.redirect), Resource: a.resource, Subject: s.subject,
+		Stranger: a.client.unknown, Target: oauthserver.RedirectTarget(a.redirect), Resource: a.resource, Subject: s.userOf(r),
 	}
 	s.mu.Lock()
 	s.pending.put(handle, &pending{a, browser}, now.Add(consentLife), now)

@@ -36,6 +36,8 @@ type Options struct {
 	Algorithm string
 	// Subject is the only user; "developer" by default.
 	Subject string
+	// User returns the user who is signed in in the browser of a request; Subject if nil.
+	User func(*http.Request) string
 	// Scopes are the scopes that can be granted, besides openid and offline_access. If empty, any
 	// can.
 	Scopes []Scope
@@ -105,6 +107,7 @@ type Server struct {
 	issuer      *url.URL
 	algorithm   string
 	subject     string
+	user        func(*http.Request) string // nil if Options.Subject is the only one
 	scopes      []Scope
 	defaults    []string
 	resources   []string
@@ -147,7 +150,7 @@ var issuerPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
 func NewServer(o Options) (*Server, error) {
 	var problems []error
 	s := &Server{
-		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
+		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"), user: o.User,
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
 		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
 		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients, entra: o.EntraID,

@@ -34,6 +34,9 @@ const (
 	OnBehalfOf
 	// JWTAssertion is ClientCredentials with a JWT as the grant (RFC 7523 section 2.1).
 	JWTAssertion
+	// Account sends, as Bearer, the token of the account that the caller has at the service (RFC 6749
+	// section 4.1).
+	Account
 	// LoginRequest sends a token or cookie that the service itself gives for a user name and a password.
 	LoginRequest
 	// Digest proves knowledge of a password with a digest of each request (RFC 7616).
@@ -61,6 +64,8 @@ func (k Kind) String() string {
 		return "on_behalf_of"
 	case JWTAssertion:
 		return "jwt_assertion"
+	case Account:
+		return "authorization_code"
 	case LoginRequest:
 		return "login"
 	case Digest:
@@ -113,6 +118,8 @@ type Options struct {
 	Login *Login
 	// AWS are the credentials of AWSSigV4.
 	AWS *AWS
+	// Accounts are the accounts of Account.
+	Accounts Accounts
 	// Subject returns, for TokenExchange and OnBehalfOf, the token of the caller whose request ctx
 	// belongs to, and a key that is unique to the caller; false if there is no caller, and then
 	// nothing is sent. It is called for each request. The token is sent to OAuth.TokenURL and not
@@ -146,12 +153,14 @@ func New(o Options) (func(http.RoundTripper) http.RoundTripper, error) {
 	}, nil
 }
 
-// credential is one credential: static, tokens, a sigV4, a digest, or none of them for mutual TLS.
+// credential is one credential: static, tokens, accounts, a sigV4, a digest, or none of them for
+// mutual TLS.
 type credential struct {
-	static *staticCredential
-	tokens tokenIssuer
-	sigV4  *sigV4
-	digest *digest
+	static   *staticCredential
+	tokens   tokenIssuer
+	accounts Accounts
+	sigV4    *sigV4
+	digest   *digest
 }
 
 // newCredential checks the options except for the origin.
@@ -160,6 +169,11 @@ func newCredential(o Options) (*credential, error) {
 	case ClientCredentials, TokenExchange, OnBehalfOf, JWTAssertion:
 		g, err := newGrant(o)
 		return &credential{tokens: g}, err
+	case Account:
+		if o.Accounts == nil {
+			return nil, errors.New("credential: the accounts are missing")
+		}
+		return &credential{accounts: o.Accounts}, nil
 	case LoginRequest:
 		l, err := newLogin(o)
 		return &credential{tokens: l}, err
@@ -189,7 +203,7 @@ func (p *credential) location() string {
 		at = p.tokens.field()
 	case p.static != nil:
 		at = p.static.field
-	case p.sigV4 == nil && p.digest == nil:
+	case p.accounts == nil && p.sigV4 == nil && p.digest == nil:
 		return ""
 	}
 	switch at.location {

@@ -19,9 +19,12 @@ const (
 	// SubjectRefused means that the authorization server does not accept the caller's token; the
 	// caller needs another one.
 	SubjectRefused
-	// NoCaller means that the service gets a token for the caller's, and the request has none, or one
-	// without a user.
+	// NoCaller means that the service gets a token for the caller's, or for the caller's account, and
+	// the request has no token, or one without a user.
 	NoCaller
+	// NoAccount means that the caller has no account at the service, or one that can't be used any
+	// more. The caller can connect one.
+	NoAccount
 )
 
 // String returns the failure as a metric label.
@@ -37,6 +40,8 @@ func (f Failure) String() string {
 		return "subject_refused"
 	case NoCaller:
 		return "no_caller"
+	case NoAccount:
+		return "no_account"
 	}
 	return "unknown"
 }
@@ -65,6 +70,16 @@ type TokenError struct {
 	cause  error  // nil or an error without secrets
 }
 
+// NewAccountError returns the error of an account: [NoCaller], [NoAccount], or a failure of the token
+// endpoint. cause is for the log, and must not contain secrets; it may be nil.
+func NewAccountError(f Failure, endpoint string, cause error) *TokenError {
+	e := &TokenError{Failure: f, Kind: Account, Endpoint: endpoint, cause: cause}
+	if cause != nil {
+		e.detail = cause.Error()
+	}
+	return e
+}
+
 // Error returns the text for the log.
 func (e *TokenError) Error() string {
 	text := fmt.Sprintf("credential: %s: ", e.Kind)
@@ -75,9 +90,14 @@ func (e *TokenError) Error() string {
 	case Digest:
 		texts = digestTexts
 	}
-	if e.Failure == NoCaller {
+	switch {
+	case e.Failure == NoCaller && e.Kind == Account:
+		text += "the request has no user of an issuer, who alone can have an account"
+	case e.Failure == Unavailable && e.Kind == Account:
+		text += fmt.Sprintf("no tokens of the caller's account can be read, or had from token endpoint %q", e.Endpoint)
+	case e.Failure == NoCaller:
 		text += "the request has no caller whose token could be exchanged"
-	} else {
+	default:
 		text += fmt.Sprintf(texts[e.Failure], e.Endpoint)
 	}
 	if e.Status != 0 {
@@ -97,6 +117,7 @@ var (
 	tokenTexts = map[Failure]string{
 		Refused: "token endpoint %q gives no token", Unavailable: "token endpoint %q is not available",
 		Unusable: "token endpoint %q gave a token that can't be used", SubjectRefused: "token endpoint %q does not take the caller's token",
+		NoAccount: "the caller has no account for which token endpoint %q gives tokens",
 	}
 	loginTexts = map[Failure]string{
 		Refused: "the login at %q is refused", Unavailable: "the login at %q is not available", Unusable: "the login at %q gave nothing that can be sent",
@@ -124,6 +145,12 @@ func (e *TokenError) ToolMessage() string {
 	case e.Failure == NoCaller:
 		return "The service wants to know on whose behalf it is called, and this call has no user." + nothing +
 			" Repeating it does not help: tell the user to log in to the gateway."
+	case e.Failure == NoAccount:
+		return "The service knows each user by an own account, and this user has not connected one, or has to connect it again." + nothing +
+			" Call the tool again: the user then gets a link to log in at the service."
+	case e.Failure == Unavailable && e.Kind == Account:
+		return "The gateway can't read the token of the user's account, or refresh it at the service." + nothing +
+			" Try again in a minute; if that does not help, tell the user that it is down."
 	case e.Failure == Unavailable:
 		return "The authorization server that gives access to the service can't be reached or is busy." + nothing +
 			" Try again in a minute; if that does not help, tell the user that it is down."

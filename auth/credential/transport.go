@@ -10,7 +10,8 @@ import (
 )
 
 // credentials are the credentials of a request, all of which are added. At most one of them has
-// tokens or digests, which use the same header, or else is a choice that was rejected (see conflict).
+// tokens, accounts or digests, which use the same header, or else is a choice that was rejected (see
+// conflict).
 type credentials struct{ list []*credential }
 
 // transport adds credentials to requests.
@@ -66,6 +67,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if a := b.accounts(); a != nil {
+		resp, err := sendFromAccount(a, own, t.next)
+		return restoreRequest(req, resp), err
+	}
 	resp, err := t.next.RoundTrip(own)
 	switch {
 	case err != nil:
@@ -91,6 +96,16 @@ func restoreRequest(req *http.Request, resp *http.Response) *http.Response {
 	}
 	resp.Request = req
 	return resp
+}
+
+// accounts returns the accounts of which the request gets a token; nil if there are none.
+func (b *credentials) accounts() Accounts {
+	for _, p := range b.list {
+		if p.accounts != nil {
+			return p.accounts
+		}
+	}
+	return nil
 }
 
 // apply returns a copy of req with the credentials, and what a response may reject of them. next

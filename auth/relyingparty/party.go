@@ -38,6 +38,10 @@ type Client struct {
 	Scopes      []string          // besides openid
 	Parameters  map[string]string // further parameters of authorization requests
 	HTTP        *http.Client      // with SSRF protection and a limit on responses
+	// Endpoint is that of an authorization server that is no OpenID provider, whose Issuer is a name by which the caller knows it. It has
+	// no metadata and no ID tokens, and its responses have no issuer that could be compared: RedirectURI must be its own (RFC 9700
+	// section 4.4.2.2). nil for an OpenID provider.
+	Endpoint *oauth2.Endpoint
 }
 
 // Options are the parameters of [New].
@@ -86,7 +90,7 @@ type Login struct {
 // Tokens are the tokens of a login.
 type Tokens struct {
 	*oauth2.Token
-	// Claims are those of the verified ID token; nil after a refresh.
+	// Claims are those of the verified ID token; nil after a refresh, and without an OpenID provider.
 	Claims map[string]any
 }
 
@@ -101,7 +105,10 @@ func (p *Party) Begin(w http.ResponseWriter, r *http.Request, data json.RawMessa
 	if err := p.setCookie(w, &l); err != nil {
 		return "", err
 	}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(l.Verifier)}
+	if at.verifier != nil {
+		options = append(options, oidc.Nonce(l.Nonce))
+	}
 	if len(scopes) > 0 {
 		options = append(options, oauth2.SetAuthURLParam("scope", strings.Join(append(slices.Clone(at.oauth.Scopes), scopes...), " ")))
 	}
@@ -130,7 +137,7 @@ func (p *Party) Callback(w http.ResponseWriter, r *http.Request) (*Login, error)
 	switch {
 	case l.Issuer != p.o.Client.Issuer:
 		return login, failed("The provider was changed meanwhile. Begin again.")
-	case q.Has("iss") && q.Get("iss") != p.o.Client.Issuer || at.sendsIssuer && !q.Has("iss"): // RFC 9207 section 2.4
+	case at.verifier != nil && q.Has("iss") && q.Get("iss") != p.o.Client.Issuer || at.sendsIssuer && !q.Has("iss"): // RFC 9207 section 2.4
 		return login, failed("The response comes from another provider.")
 	case q.Get("error") != "":
 		code := errorCode(q.Get("error"))
@@ -153,6 +160,9 @@ func (p *Party) Redeem(ctx context.Context, l *Login) (*Tokens, error) {
 	token, err := at.oauth.Exchange(ctx, l.Code, oauth2.VerifierOption(l.Verifier))
 	if err != nil {
 		return nil, tokenError(err, "The code of this sign-in is no longer valid. Begin again.")
+	}
+	if at.verifier == nil {
+		return &Tokens{Token: token}, nil
 	}
 	claims, err := at.verify(ctx, token, l.Nonce, p.o.Client.ID)
 	if err != nil {
@@ -182,6 +192,9 @@ func (p *Party) Host() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	location := p.o.Client.Issuer
+	if e := p.o.Client.Endpoint; e != nil {
+		location = e.AuthURL
+	}
 	if p.provider != nil {
 		location = p.provider.oauth.Endpoint.AuthURL
 	}
@@ -206,6 +219,9 @@ func (p *Party) acquire(ctx context.Context) (at *provider, release func(), err 
 
 // discovered returns the provider with its metadata. While the provider is down, the last ones remain in use.
 func (p *Party) discovered(ctx context.Context) (*provider, error) {
+	if p.o.Client.Endpoint != nil {
+		return configured(&p.o.Client), nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.o.Now()

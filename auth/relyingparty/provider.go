@@ -18,8 +18,8 @@ import (
 type provider struct {
 	since       time.Time // of the metadata
 	oauth       oauth2.Config
-	verifier    *oidc.IDTokenVerifier
-	sendsIssuer bool // in its responses (RFC 9207)
+	verifier    *oidc.IDTokenVerifier // nil without ID tokens
+	sendsIssuer bool                  // in its responses (RFC 9207)
 }
 
 // discover reads the metadata of a provider.
@@ -52,6 +52,11 @@ func discover(ctx context.Context, o *Options) (*provider, error) {
 		},
 		verifier: found.Verifier(&oidc.Config{ClientID: c.ID, Now: o.Now}),
 	}, nil
+}
+
+// configured returns an authorization server that is no OpenID provider.
+func configured(c *Client) *provider {
+	return &provider{oauth: oauth2.Config{ClientID: c.ID, ClientSecret: c.Secret, Endpoint: *c.Endpoint, RedirectURL: c.RedirectURI, Scopes: c.Scopes}}
 }
 
 // authStyle returns how the client authenticates itself. It is never tried out: a code can be used once.

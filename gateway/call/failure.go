@@ -152,8 +152,19 @@ const noCallerForClaim = "The request of this tool has values from claims of the
 	" line, has no caller. Nothing was sent to the service."
 
 // tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
-// no caller in the sense of a token exchange.
+// no caller in the sense of a token exchange, and one with an API key no token.
 func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
+	if e.Failure == credential.NoCaller && e.Kind == credential.Account {
+		switch {
+		case caller == nil:
+			return "The service knows each user by an own account, and a call without a login, such as one from the command line, has no user." +
+				" Nothing was sent to the service."
+		case caller.Credential == auth.CredentialAPIKey:
+			return "The service knows each user by an own account, and this caller has an API key, which belongs to no user." +
+				" Nothing was sent to the service. Repeating the call does not help: the tool can only be used with a login."
+		}
+		return e.ToolMessage()
+	}
 	if e.Failure == credential.NoCaller && caller == nil {
 		return "The credential of the API is of type " + e.Kind.String() + ": the service gets a token for that of the caller, and a call" +
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."

@@ -38,7 +38,9 @@ func (o operation) Scopes() (sets [][]string, needed bool) { return o.plan.Scope
 func (o operation) Rates() []*admission.RateLimit { return o.plan.Rates }
 
 // AsksUser implements [Tool].
-func (o operation) AsksUser() bool { return o.plan.Consent.Needed || o.plan.Elicitation != nil }
+func (o operation) AsksUser() bool {
+	return o.plan.Consent.Needed || o.plan.Elicitation != nil || o.plan.Account() != nil
+}
 
 // Metrics implements [Tool].
 func (o operation) Metrics() *telemetry.CallMetrics { return &o.plan.Metrics }
@@ -66,11 +68,14 @@ func (o operation) Run(ctx context.Context, c *Call) (err error) {
 }
 
 // prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
-// validated, the condition of the plan must hold, and the user must confirm. It has no deadline but the caller's, since
+// validated, the condition of the plan must hold, the user connects an account at the service, and must confirm. It has no deadline but the caller's, since
 // a user takes time. The call continues with the arguments that the condition and the user have seen. The error is a
 // [*Failure], or the error of the answer, which includes an [*mcp.InputRequired].
 func (c *Call) prepare(ctx context.Context) error {
 	if err := c.validate(ctx); err != nil {
+		return err
+	}
+	if err := c.connectAccount(ctx); err != nil {
 		return err
 	}
 	return c.confirm(ctx)

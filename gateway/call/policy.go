@@ -20,6 +20,10 @@ const (
 // operator of the console conditions hold, as for a caller without claims.
 func (o Origin) ByOperator() bool { return o == FromCommandLine || o == FromConsole }
 
+// canAsk reports whether the user can be asked by a call, which goes on from there. A prompt would repeat its calls, and a completion is
+// made at each keystroke; what the client brings to them answers no call.
+func (o Origin) canAsk() bool { return o != FromPrompt && o != FromCompletion }
+
 // Policy is what differs between calls beside their origin. The zero value is that of tools/call.
 type Policy struct {
 	Admission Admission

@@ -70,7 +70,7 @@ func (c *Call) ID() string {
 
 // resume makes the call go on where its user was asked. The error is for the client.
 func (c *Call) resume() error {
-	if c.Input == nil {
+	if c.Input == nil || !c.Origin.canAsk() {
 		return nil
 	}
 	if err := c.Input.Read(); err != nil {

@@ -63,7 +63,8 @@ func (c *Call) cacheName(req *http.Request) cache.Name {
 // fetch sends the request, or answers it from the cache; then start is zero. The error is that of the service, or a [replyError].
 func (c *Call) fetch(ctx context.Context, req *http.Request) (*http.Response, error) {
 	k := c.Plan.Cache
-	if k == nil || c.Policy.Cache == Fresh || c.Endpoint.Guard != nil && c.Caller.ID == "" {
+	personal := c.Plan.Account() != nil // the user may connect another account of the service
+	if k == nil || personal || c.Policy.Cache == Fresh || c.Endpoint.Guard != nil && c.Caller.ID == "" {
 		if err := logRequest(c.Client, c.Plan.Operation); err != nil {
 			return nil, replyError{err}
 		}

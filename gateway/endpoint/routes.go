@@ -15,6 +15,8 @@ type RoutesOptions struct {
 	Metadata http.HandlerFunc // serves the protected resource metadata of RFC 9728
 	// Registration serves clients that register and log in at the gateway. It has its own CORS rule, and its own check of forms.
 	Registration http.HandlerFunc
+	// Account serves the pages by which users connect accounts at services. It has its own check of forms.
+	Account http.HandlerFunc
 }
 
 // registrationPaths are the paths of RoutesOptions.Registration.
@@ -52,6 +54,7 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	for _, path := range registrationPaths {
 		r.HandleFunc(path, o.Registration)
 	}
+	r.HandleFunc("/account/*", o.Account)
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(s.screen).HandleFunc(path, serveManifest(s.Current))
 	}

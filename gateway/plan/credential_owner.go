@@ -15,6 +15,7 @@ import (
 // something about it.
 type credentialOwner struct {
 	gateway, exchanged, identity bool
+	account                      *Account // of the caller at the service; nil if there is none
 	// passed are the headers of the client that have the user's own credential, and likely those that seem to by their names.
 	passed, likely []string
 }
@@ -22,11 +23,14 @@ type credentialOwner struct {
 // newCredentialOwner returns the owner of the credentials that calls of an operation carry.
 func newCredentialOwner(s *source.Source, op *openapi.Operation) (o credentialOwner) {
 	c := &s.Config
+	choice := s.Document.Credentials.Choices[op]
 	add := func(one *config.Credential) {
 		switch {
 		case one == nil:
 		case one.Type.NeedsCaller():
 			o.exchanged = true
+		case one.Type == config.CredentialAuthorizationCode:
+			o.account = newAccount(s.Account(one), op, s.Document.API.Schemes, choice)
 		default:
 			o.gateway = true
 		}
@@ -36,7 +40,6 @@ func newCredentialOwner(s *source.Source, op *openapi.Operation) (o credentialOw
 		add(own)
 		return o
 	}
-	choice := s.Document.Credentials.Choices[op]
 	switch {
 	case choice == nil:
 		add(c.Credential)
@@ -80,9 +83,12 @@ func namesCredential(header string) bool {
 	})
 }
 
+// Account returns the account that callers need at the service; nil if they need none.
+func (p *Plan) Account() *Account { return p.owner.account }
+
 // CredentialOwner returns the party whose credentials a call carried. inbound are the headers of the client's request.
 func (p *Plan) CredentialOwner(inbound http.Header) render.CredentialOwner {
-	o := render.CredentialOwner{Exchanged: p.owner.exchanged, Identity: p.owner.identity, Gateway: p.owner.gateway}
+	o := render.CredentialOwner{Exchanged: p.owner.exchanged, Account: p.owner.account != nil, Identity: p.owner.identity, Gateway: p.owner.gateway}
 	add := func(names []string, expected bool) {
 		for _, name := range names {
 			switch {
@@ -94,7 +100,7 @@ func (p *Plan) CredentialOwner(inbound http.Header) render.CredentialOwner {
 		}
 	}
 	add(p.owner.passed, true)
-	add(p.owner.likely, !o.Gateway && !o.Exchanged)
+	add(p.owner.likely, !o.Gateway && !o.Exchanged && !o.Account)
 	if len(o.Sent) > 0 { // one of several is enough for most services
 		o.Missing = nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"drawbridge/auth/oauthserver"
 	"drawbridge/auth/relyingparty"
-	"drawbridge/openapi/origin"
+	"drawbridge/gateway/loginpage"
 )
 
 const (
@@ -158,7 +158,7 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, g *generat
 		s.o.Log.WarnContext(r.Context(), "an answer to a consent page was refused", "reason", reason)
 		s.showError(w, r, &oauthserver.Error{Status: http.StatusForbidden, Code: oauthserver.AccessDenied, Description: reason})
 	}
-	if !s.isOwnPage(r, g) {
+	if !loginpage.Posted(r, g.issuer) {
 		refuse("this answer comes from a page of another site")
 		return
 	}
@@ -188,21 +188,7 @@ func (s *Server) serveConsent(w http.ResponseWriter, r *http.Request, g *generat
 		return
 	}
 	s.o.Log.InfoContext(r.Context(), "a client was approved", "client", q.Title, "redirect", oauthserver.RedirectTarget(q.Redirect))
-	s.showContinue(w, r, g, location)
-}
-
-// isOwnPage reports whether a form comes from a page of the gateway. Unlike [http.CrossOriginProtection], which lets clients pass that are
-// no browsers, it demands that the browser says so.
-func (s *Server) isOwnPage(r *http.Request, g *generation) bool {
-	if s.crossOrigin.Check(r) != nil {
-		return false
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site == "same-origin"
-	}
-	from, ok := origin.Parse(r.Header.Get("Origin"))
-	own, _ := origin.Parse(g.issuer)
-	return ok && from == own
+	loginpage.Continue(w, r, g.party.Host(), location)
 }
 
 // providerScopes returns scopes as the provider knows them.

@@ -1,27 +1,16 @@
 package registration
 
 import (
-	"bytes"
-	"context"
-	_ "embed" // the style is part of the binary
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/a-h/templ"
-
 	"drawbridge/auth/oauthserver"
 	"drawbridge/auth/relyingparty"
+	"drawbridge/gateway/loginpage"
 	"drawbridge/openapi/origin"
 )
-
-//go:embed page.css
-var pageStyle string
-
-// pagePolicy permits the style of the pages, by its digest, and forms to the gateway itself. Nothing is executed or loaded, and no page
-// can frame another.
-var pagePolicy = "default-src 'none'; style-src " + oauthserver.StyleSource(pageStyle) + "; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // consentView is the data of the consent page.
 type consentView struct {
@@ -36,14 +25,6 @@ type consentView struct {
 	Handle   string
 }
 
-// messageView is the data of all other pages.
-type messageView struct {
-	Title, Text string
-	Code        string // error code of OAuth; "" if there is none
-	Link        string // "" if there is none
-	LinkText    string
-}
-
 // showConsent asks the user to approve a client.
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, g *generation, q *request, handle string) {
 	u, err := url.Parse(q.Redirect)
@@ -54,14 +35,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, g *generati
 	if oauthserver.IsMetadataURL(q.Client) {
 		view.Document = hostOf(q.Client)
 	}
-	s.writePage(w, r, http.StatusOK, consentPage(view))
-}
-
-// showContinue sends the browser to the provider. It is a page and no redirect: form-action of the content security policy holds for
-// redirects after a form as well, and the provider's hosts are unknown.
-func (s *Server) showContinue(w http.ResponseWriter, r *http.Request, g *generation, location string) {
-	w.Header().Set("Refresh", "0; url="+location)
-	s.writePage(w, r, http.StatusOK, messagePage(messageView{Title: "Sign in", Text: "You sign in at " + g.party.Host() + " now.", Link: location, LinkText: "Continue"}))
+	loginpage.Write(w, r, http.StatusOK, consentPage(view))
 }
 
 // showDenied tells the user that the client gets nothing. The client learns it at once if it runs on the user's machine; a link leads to
@@ -71,7 +45,7 @@ func (s *Server) showDenied(w http.ResponseWriter, r *http.Request, g *generatio
 	if u, err := url.Parse(q.Redirect); err == nil && u.Scheme == "http" { // loopback, then
 		w.Header().Set("Refresh", "0; url="+link)
 	}
-	s.writePage(w, r, http.StatusOK, messagePage(messageView{
+	loginpage.Write(w, r, http.StatusOK, loginpage.Show(loginpage.Message{
 		Title: "Not approved", Text: q.Title + " gets no access. You can close this page.", Link: link, LinkText: "Tell the client",
 	}))
 }
@@ -83,7 +57,7 @@ func (s *Server) showError(w http.ResponseWriter, r *http.Request, p *oauthserve
 		status = http.StatusBadRequest // no authentication is possible here
 	}
 	s.o.Log.DebugContext(r.Context(), "an authorization request was refused", "error", p.Code, "reason", p.Description, "cause", p.Cause)
-	s.writePage(w, r, status, messagePage(messageView{Title: "This login can't go on", Text: sentence(p.Description), Code: p.Code}))
+	loginpage.Write(w, r, status, loginpage.Show(loginpage.Message{Title: "This login can't go on", Text: sentence(p.Description), Code: p.Code}))
 }
 
 // loginFailed answers a request that belongs to no client, so that nothing is redirected.
@@ -97,23 +71,7 @@ func (s *Server) loginFailed(w http.ResponseWriter, r *http.Request, err error) 
 	if failure.Unavailable {
 		status = http.StatusBadGateway
 	}
-	s.writePage(w, r, status, messagePage(messageView{Title: "This login can't go on", Text: failure.Reason}))
-}
-
-// writePage writes a page.
-func (s *Server) writePage(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
-	var b bytes.Buffer
-	if err := page.Render(context.WithoutCancel(r.Context()), &b); err != nil {
-		http.Error(w, "this page can't be rendered", http.StatusInternalServerError)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide that the form is same-origin
-	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
+	loginpage.Write(w, r, status, loginpage.Show(loginpage.Message{Title: "This login can't go on", Text: failure.Reason}))
 }
 
 // hostOf returns the host of a URL.

@@ -49,11 +49,10 @@ type Options struct {
 // Server is the handler of the authorization server. While the configuration in use has no auth.registration, it answers 404. It is safe
 // for concurrent use.
 type Server struct {
-	o           Options
-	seals       seals
-	limits      *limits
-	crossOrigin *http.CrossOriginProtection
-	routes      map[string]route
+	o      Options
+	seals  seals
+	limits *limits
+	routes map[string]route
 
 	mu      sync.Mutex
 	serving *generation // of the last configuration; nil before the first
@@ -81,7 +80,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{o: o, seals: seals{o.Sealer, o.Now}, limits: newLimits(o.Address, o.Now), crossOrigin: http.NewCrossOriginProtection()}
+	s := &Server{o: o, seals: seals{o.Sealer, o.Now}, limits: newLimits(o.Address, o.Now)}
 	s.routes = map[string]route{
 		metadataPath:  {"GET, HEAD", true, s.serveMetadata},
 		registerPath:  {"POST", true, s.serveRegister},

@@ -13,6 +13,8 @@ type CredentialOwner struct {
 	// Exchanged reports that the service got a token that was exchanged for the user's, and Identity that it got the user's
 	// identity, signed by the gateway.
 	Exchanged, Identity bool
+	// Account reports that the service got a token for the user's own account there.
+	Account bool
 	// Gateway reports that the service got a credential of the gateway.
 	Gateway bool
 }
@@ -39,7 +41,9 @@ func (o CredentialOwner) refused(status int) string {
 			text += gatewayOwnAdvice
 		}
 		return text
-	case (o.Exchanged || o.Identity) && forbidden:
+	case o.Account && !forbidden:
+		return "The service does not accept the user's login there any more; call again, and the user gets a link to log in at the service."
+	case (o.Exchanged || o.Identity || o.Account) && forbidden:
 		return "The service does not allow this user to do this; other arguments may be allowed, else the user needs more rights at the service."
 	case o.Exchanged:
 		return "The service does not accept the token that it gets for the user; tell the user to sign in again, and if that does not help, to ask the operator."

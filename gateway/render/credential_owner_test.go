@@ -20,6 +20,7 @@ func TestCredentialOwner(t *testing.T) {
 		{CredentialOwner{Missing: []string{"X-Depot-Token"}, Gateway: true}, "the operator must look at the gateway's own", "The client sent no X-Depot-Token"},
 		{CredentialOwner{Sent: []string{"X-Depot-Token"}, Gateway: true}, "the operator must look at the gateway's own", "the user needs more rights"},
 		{CredentialOwner{Exchanged: true}, "tell the user to sign in again", "the user needs more rights"},
+		{CredentialOwner{Account: true}, "the user gets a link to log in", "the user needs more rights"},
 		{CredentialOwner{Identity: true}, "the user's identity as the gateway sends it; tell the user that the operator", "the user needs more rights"},
 	} {
 		for status, want := range map[int]string{http.StatusUnauthorized: test.expired, http.StatusForbidden: test.forbidden} {

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/upstream"
 )
 
@@ -45,6 +46,11 @@ func (a *upstreamAuth) options(c *config.Credential, limits config.Limits, to *u
 		o.Kind, o.Subject = credential.OnBehalfOf, subject
 	case config.CredentialJWTAssertion:
 		o.Kind = credential.JWTAssertion
+	case config.CredentialAuthorizationCode:
+		o.Kind = credential.Account
+		service, err := a.account(c, limits)
+		o.Accounts = service
+		return o, err
 	}
 	if !c.Type.IsOAuth() {
 		return o, nil
@@ -52,6 +58,32 @@ func (a *upstreamAuth) options(c *config.Credential, limits config.Limits, to *u
 	var err error
 	o.OAuth, err = a.oauth(c, limits)
 	return o, err
+}
+
+// account returns the service at which callers have accounts, for a credential of the API.
+func (a *upstreamAuth) account(c *config.Credential, limits config.Limits) (*account.Service, error) {
+	if known := a.accounts[c]; known != nil {
+		return known, nil
+	}
+	u, err := url.Parse(c.TokenURL.String())
+	if err != nil {
+		return nil, errors.New("token_url is not a URL")
+	}
+	client, err := a.tokenClient(c, u, "authorization server", limits)
+	if err != nil {
+		return nil, err
+	}
+	o := account.ServiceOptions{API: a.api.Name, Server: a.server, Credential: c, Origin: credentialOrigin(a.api), Client: client.Documents()}
+	for name, one := range a.api.Credentials {
+		if one == c {
+			o.Scheme = name
+		}
+	}
+	if a.accounts == nil {
+		a.accounts = map[*config.Credential]*account.Service{}
+	}
+	a.accounts[c] = a.all.Service(o)
+	return a.accounts[c], nil
 }
 
 func locationOf(in config.KeyLocation) credential.Location {
@@ -162,6 +194,9 @@ func (a *upstreamAuth) tokenClient(c *config.Credential, u *url.URL, name string
 		}
 		o.TLS = certificate.Config
 		a.certificates = append(a.certificates, certificate)
+	}
+	if c.Type == config.CredentialAuthorizationCode && c.RevokeURL.String() != "" {
+		o.NamedHosts = append(o.NamedHosts, c.RevokeURL.Host())
 	}
 	client := upstream.NewClient(o)
 	a.tokens = append(a.tokens, client)

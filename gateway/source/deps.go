@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/filewatch"
@@ -58,6 +59,9 @@ type Deps struct {
 
 	// Instances returns the instances of a discovered service; nil if no service is discovered.
 	Instances func(service config.ServiceID) Instances
+
+	// Accounts are the accounts that callers have at services.
+	Accounts *account.Accounts
 
 	// Files is the notifier of changes of documents that are files.
 	Files *filewatch.Notifier

@@ -49,7 +49,7 @@ func newServerChoices(deps *Deps, o authOptions, pem []byte, roots *x509.CertPoo
 			}
 		}
 		own := o
-		own.api = c.api
+		own.api, own.server = c.api, c.key
 		auth, err := newUpstreamAuth(own)
 		if err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 	before := byLocation(old)
 	var problems []error
 	for i, api := range c.APIs {
-		o := authOptions{api: api, limits: limits, identity: identity, now: deps.Now, panicked: deps.Panicked,
+		o := authOptions{api: api, limits: limits, identity: identity, now: deps.Now, panicked: deps.Panicked, accounts: deps.Accounts,
 			wrong: func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }}
 		s := before.same(api, limits, identity)
 		// A loaded document is not treated as a fragment: its file may be half written at this moment.

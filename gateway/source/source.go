@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -139,6 +141,21 @@ func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Con
 		return ctx
 	}
 	return upstream.WithOperation(ctx, op.Method+" "+op.Path)
+}
+
+// Account returns the service at which callers have accounts, for one of the API's credentials; nil if it is not of that type.
+func (s *Source) Account(c *config.Credential) *account.Service { return s.clients.auth.accounts[c] }
+
+// Accounts returns all services of the API at which callers have accounts. If claims select among servers, those are services of their own.
+func (s *Source) Accounts() []*account.Service {
+	if len(s.choices) == 0 {
+		return slices.Collect(maps.Values(s.clients.auth.accounts))
+	}
+	var all []*account.Service
+	for _, c := range s.choices {
+		all = slices.AppendSeq(all, maps.Values(c.clients.auth.accounts))
+	}
+	return all
 }
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.

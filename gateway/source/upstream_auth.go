@@ -14,6 +14,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/account"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/origin"
@@ -34,6 +35,10 @@ type upstreamAuth struct {
 	anonymous bool
 	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
+	api       config.API
+	server    string                                  // by [serverKey], if claims select among several; else ""
+	all       *account.Accounts                       // of all services
+	accounts  map[*config.Credential]*account.Service // of the credentials for which callers have accounts
 
 	certificates []*credential.ClientCertificate
 }
@@ -50,13 +55,15 @@ type authOptions struct {
 	identity *credential.Identity // signs the caller's identity; nil if no API requires it
 	now      func() time.Time
 	panicked func(what string, v any)
+	server   string                            // by [serverKey], if claims select among several; else ""
+	accounts *account.Accounts                 // of callers
 	wrong    func(key string, err error) error // adds the position of a key of the API to an error
 }
 
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked}
+	a := &upstreamAuth{now: made.now, panicked: made.panicked, api: made.api, server: made.server, all: made.accounts}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
@@ -210,7 +217,7 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 		a.document, err = credential.New(o)
 		return err
 	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):
-	case own.Type.NeedsCaller() || own.Unset():
+	case own.Type.NeedsCaller() || own.Type == config.CredentialAuthorizationCode || own.Unset():
 		a.anonymous = true
 	default:
 		a.document = a.set.Wrap

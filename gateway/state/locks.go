@@ -16,6 +16,8 @@ type Locks interface {
 	// Lock tries to acquire a lock, and returns false if it is held. The holder must call release;
 	// the lock expires soon if its process dies.
 	Lock(ctx context.Context, name string) (release func(), ok bool)
+	// LockShared is Lock with an error if other replicas may acquire the lock at the same time.
+	LockShared(ctx context.Context, name string) (release func(), ok bool, err error)
 }
 
 // LocalLocks implements [Locks] for one process.
@@ -113,17 +115,38 @@ func (h *SharedLocks) release(ctx context.Context, key, token string) {
 
 // Lock implements [Locks].
 func (h *SharedLocks) Lock(ctx context.Context, name string) (release func(), ok bool) {
+	release, ok, _ = h.lock(ctx, name)
+	return release, ok
+}
+
+// LockShared is Lock for what must not happen at two replicas at a time: without Redis it is an error.
+func (h *SharedLocks) LockShared(ctx context.Context, name string) (release func(), ok bool, err error) {
+	if release, ok, err = h.lock(ctx, name); err != nil {
+		release()
+		return nil, false, err
+	}
+	return release, ok, nil
+}
+
+// LockShared is Lock: one process shares nothing.
+func (h *LocalLocks) LockShared(ctx context.Context, name string) (release func(), ok bool, err error) {
+	release, ok = h.Lock(ctx, name)
+	return release, ok, nil
+}
+
+// lock acquires a lock. With an error it is held in this process alone.
+func (h *SharedLocks) lock(ctx context.Context, name string) (release func(), ok bool, err error) {
 	free, ok := h.local.Lock(ctx, name)
 	if !ok {
-		return nil, false
+		return nil, false, nil
 	}
 	key, token := h.s.name("hold", digest(name)), rand.Text()
-	err := h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
+	err = h.s.do(ctx, useLocks, func(ctx context.Context, c *redis.Client) error {
 		return c.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: lockLease}).Err()
 	})
 	if errors.Is(err, redis.Nil) {
 		free()
-		return nil, false
+		return nil, false, nil
 	}
 	h.mu.Lock() // also after an error: renew acquires it when Redis is available
 	h.tokens[key] = token
@@ -135,5 +158,5 @@ func (h *SharedLocks) Lock(ctx context.Context, name string) (release func(), ok
 		h.mu.Unlock()
 		h.release(ctx, key, token)
 		free()
-	}, true
+	}, true, err
 }

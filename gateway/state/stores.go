@@ -21,9 +21,11 @@ type Stores struct {
 	Ended   Revocations // ended sessions
 	Spent   Once        // used consents
 	Tasks   Records
-	Locks   Locks          // locks on tasks
-	Rates   RateCounters   // rate counters of principals, tools and APIs
-	Answers *SharedAnswers // shared response cache; nil if each replica has only its own
+	// Accounts are the accounts of callers at services; nil if nothing is shared.
+	Accounts *SharedRecords
+	Locks    Locks          // locks on tasks
+	Rates    RateCounters   // rate counters of principals, tools and APIs
+	Answers  *SharedAnswers // shared response cache; nil if each replica has only its own
 
 	shared *Shared // connection to Redis; nil if nothing is shared
 	seal   KeyedSealer
@@ -95,10 +97,11 @@ func NewStores(o StoresOptions) *Stores {
 	records := s.Records("task", tasks)
 	records.Merge(o.MergeTasks)
 	records.OnPublished(o.Events.TaskStored)
+	accounts := s.Records("account", NewLocalRecords(RecordLimits{}, o.Now))
 	ends := s.Tombstones(ended)
 	ends.OnRevoked(o.Events.SessionEnded)
 	return &Stores{
-		Replays: s.Replays(o.Replays, o.Closed.Replays), Ended: ends, Spent: s.Once(spent, o.Closed.Spent), Tasks: records, Locks: s.Locks(locks),
+		Replays: s.Replays(o.Replays, o.Closed.Replays), Ended: ends, Spent: s.Once(spent, o.Closed.Spent), Tasks: records, Accounts: accounts, Locks: s.Locks(locks),
 		Rates: s.RateCounters(rates, o.Closed.Rates), Answers: answers, shared: s, seal: o.Seal,
 	}
 }

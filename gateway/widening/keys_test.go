@@ -24,6 +24,7 @@ server:
   trusted_proxies: [10.0.0.0/16]
   allowed_hosts: [a.internal]
   seal_keys: [0123456789abcdef0123456789abcdef]
+  state_dir: state
   allowed_origins: ["https://app.example.com"]
 admin: {listen: "127.0.0.1:9090", allowed_hosts: [ops.internal], token: 0123456789abcdef,
   console: {enabled: true, url: "https://ops.example.com", show_bodies: true, tokens: [{name: oncall, token: 0123456789abcdef0, role: operate}, {name: board, token: 0123456789abcdef1}],
@@ -39,6 +40,7 @@ auth:
       scope_claims: [scope]
       max_lifetime: 1h
       dpop: require
+      login: {client_id: gateway, client_secret: secret}
       algorithms: [ES256]
       accept_typ: [JWT]
       skew: 1s
@@ -102,6 +104,7 @@ apis:
         username: gateway
         password: secret
         login: {url: /login, token_header: X-Auth-Token}
+      account: {type: authorization_code, authorize_url: "https://as.example.com/authorize", token_url: "https://as.example.com/token", revoke_url: "https://as.example.com/revoke", client_id: gateway, client_secret: secret}
       assertion:
         type: jwt_assertion
         token_url: https://as.example.com/token

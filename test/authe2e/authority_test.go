@@ -29,7 +29,9 @@ type terms struct {
 	life     time.Duration // of access tokens
 	opaque   bool
 	secret   string // with which the client "gateway" asks about tokens
-	callback string // redirect URI of that client, if nobody can register
+	callback string // redirect URI of that client, if it has one; {host} stands for the host of the issuer
+	// registers lets others register beside a client that has a callback.
+	registers bool
 }
 
 // scopes that can be granted, each with more rights than the one before.
@@ -45,6 +47,7 @@ func startForeign(ctx context.Context, p *peer, want terms) (*foreign, error) {
 	var got struct{ Issuer string }
 	err := p.do(ctx, "start", map[string]any{
 		"resource": want.resource, "scopes": scopes, "life": math.Round(want.life.Seconds()), "opaque": want.opaque, "secret": want.secret, "callback": want.callback,
+		"registers": want.registers || want.callback == "",
 	}, &got)
 	return &foreign{p, got.Issuer}, err
 }

@@ -3,6 +3,8 @@
 // that others wrote and had certified, and the same at the one of the demo (auth/authtest). Tokens expire, keys turn,
 // tokens are revoked, and everything the gateway writes or sends is searched for parts of them.
 //
+// One issuer of oidc-provider can also be the authorization server of a service, at which the callers of another have accounts.
+//
 // TestKeycloak follows docs/start/keycloak.md with a Keycloak that deploy/keycloak/install has installed, by make keycloak-e2e.
 //
 // It hides processes that take commands a line (lines.mjs), a user with a browser, and gateways with an ear on all that

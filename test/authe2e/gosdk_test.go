@@ -165,33 +165,43 @@ func (s *goSession) authorize(ctx context.Context, args *auth.AuthorizationArgs)
 	return &auth.AuthorizationResult{Code: answer.Get("code"), State: answer.Get("state"), Iss: answer.Get("iss")}, nil
 }
 
+// browse opens an address, allows everything, and returns what the client's door is told.
 func (s *goSession) browse(ctx context.Context, address string) (url.Values, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	resp, page, err := s.walk(ctx, address)
 	if err != nil {
 		return nil, err
 	}
+	location, err := resp.Location()
+	if err != nil {
+		return nil, fmt.Errorf("the browser stands at %s: %s %s", resp.Request.URL.Path, resp.Status, page)
+	}
+	return location.Query(), nil
+}
+
+// walk opens an address, and goes on until a page that leads nowhere, or the client's door.
+func (s *goSession) walk(ctx context.Context, address string) (resp *http.Response, page []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, nil, err
+	}
 	for range 8 {
-		resp, err := s.browser.Do(r)
-		if err != nil {
-			return nil, err
+		if resp, err = s.browser.Do(r); err != nil {
+			return nil, nil, err
 		}
-		page, err := io.ReadAll(resp.Body)
+		page, err = io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil {
-			return nil, err
-		}
-		if location, err := resp.Location(); err == nil {
-			return location.Query(), nil
+			return nil, nil, err
 		}
 		if _, next, ok := strings.Cut(resp.Header.Get("Refresh"), "url="); ok {
 			if r, err = http.NewRequestWithContext(ctx, http.MethodGet, next, nil); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
 		action := pageAction.FindSubmatch(page)
 		if resp.StatusCode != http.StatusOK || action == nil {
-			return nil, fmt.Errorf("the browser stands at %s: %s %s", resp.Request.URL.Path, resp.Status, page)
+			return resp, page, nil
 		}
 		form := url.Values{"answer": {"allow"}}
 		for _, input := range pageInput.FindAllSubmatch(page, -1) {
@@ -199,15 +209,15 @@ func (s *goSession) browse(ctx context.Context, address string) (url.Values, err
 		}
 		target, err := resp.Request.URL.Parse(html.UnescapeString(string(action[1])))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if r, err = http.NewRequestWithContext(ctx, http.MethodPost, target.String(), strings.NewReader(form.Encode())); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.Header.Set("Origin", target.Scheme+"://"+target.Host) // each page posts to its own server
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	return nil, errors.New("the browser is asked again and again")
+	return nil, nil, errors.New("the browser is asked again and again")
 }
 
 func (s *goSession) connect(ctx context.Context) (err error) {

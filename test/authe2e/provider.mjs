@@ -10,7 +10,7 @@ const issuers = new Map();
 // A store that outlives a Provider, which takes its keys once and for all: to turn them, a new one takes its place.
 function newStore() {
   const all = new Map();
-  return (kind) => {
+  const store = (kind) => {
     const key = (id) => `${kind} ${id}`;
     const find = (good) => [...all.entries()].find(([name, value]) => name.startsWith(`${kind} `) && good(value))?.[1];
     return {
@@ -25,6 +25,8 @@ function newStore() {
       },
     };
   };
+  store.refreshTokens = (user) => [...all].filter(([name, value]) => name.startsWith("RefreshToken ") && value.accountId === user && !value.consumed).length;
+  return store;
 }
 
 const newKey = () => ({
@@ -52,19 +54,19 @@ function newProvider(s) {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
-      clientIdMetadataDocument: { enabled: !s.callback, ack: "draft-02" },
+      clientIdMetadataDocument: { enabled: s.registers, ack: "draft-02" },
       dPoP: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientAuthMethod !== "none" },
       revocation: { enabled: true },
       registration: {
-        enabled: !s.callback,
+        enabled: s.registers,
         // Clients register with the scope of the first challenge. This server would hold them to it and refuse every
         // step-up: as its operators do, we let scopes be a matter of consent alone.
         idFactory: (ctx) => (delete ctx.oidc.body.scope, randomBytes(9).toString("base64url")),
       },
       resourceIndicators: {
         enabled: true,
-        // Without registration it behaves as Entra ID does: it decides for itself what a token is for.
+        // For the client that is known from the start it behaves as Entra ID does: it decides for itself what a token is for.
         defaultResource: () => (s.callback ? s.resource : undefined),
         useGrantedResource: () => Boolean(s.callback),
         getResourceServerInfo(_, resource) {
@@ -84,17 +86,20 @@ function newProvider(s) {
     ttl: { AccessToken: s.life, Grant: 86400, Interaction: 600, RefreshToken: 86400, Session: 86400 },
   });
   provider.on("server_error", (_, e) => console.error(e));
+  const isRefresh = (ctx) => ctx.oidc.params?.grant_type === "refresh_token";
+  provider.on("grant.success", (ctx) => void (s.refreshes.done += isRefresh(ctx)));
+  provider.on("grant.error", (ctx) => void (s.refreshes.refused += isRefresh(ctx)));
   return provider;
 }
 
 const escape = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-// interact is what stands between a request for authorization and its answer: who the user is, which is settled without a
-// question, then a page that names what the client would like.
+// interact is what stands between a request for authorization and its answer: who the user is, which a cookie says and is settled
+// without a question, then a page that names what the client would like.
 async function interact(s, req, res) {
   const { prompt, session, params, grantId } = await s.provider.interactionDetails(req, res);
   if (prompt.name === "login") {
-    await s.provider.interactionFinished(req, res, { login: { accountId: "developer" } });
+    await s.provider.interactionFinished(req, res, { login: { accountId: /(?:^|; )user=(\w+)/.exec(req.headers.cookie)?.[1] ?? "developer" } });
     return;
   }
   if (req.method === "GET") {
@@ -111,10 +116,10 @@ async function interact(s, req, res) {
 }
 
 serve({
-  // start opens an issuer for one resource. life is that of access tokens, in seconds. With a callback nobody registers: it is that of
-  // the one client.
-  async start({ resource, scopes, life, opaque, secret, callback }) {
-    const s = { resource, scopes, life, opaque, secret, callback, adapter: newStore(), keys: [newKey()], cookieKey: randomBytes(16).toString("hex"), keySets: 0 };
+  // start opens an issuer for one resource. life is that of access tokens, in seconds. callback is that of the client that is known from
+  // the start, in which {host} stands for the host of the issuer. With it, others register only if registers is set.
+  async start({ resource, scopes, life, opaque, secret, callback, registers = !callback }) {
+    const s = { resource, scopes, life, opaque, secret, registers, refreshes: { done: 0, refused: 0 }, adapter: newStore(), keys: [newKey()], cookieKey: randomBytes(16).toString("hex"), keySets: 0 };
     const server = createServer((req, res) => {
       if (s.down) {
         req.socket.destroy();
@@ -133,7 +138,9 @@ serve({
     });
     server.keepAliveTimeout = 60_000; // a client may be slow to see that its connection was closed
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    s.issuer = `http://127.0.0.1:${server.address().port}`;
+    const host = `127.0.0.1:${server.address().port}`;
+    s.issuer = `http://${host}`;
+    s.callback = callback?.replace("{host}", host);
     s.provider = newProvider(s);
     s.handle = s.provider.callback();
     issuers.set(s.issuer, s);
@@ -150,6 +157,10 @@ serve({
   down({ issuer, down }) {
     issuers.get(issuer).down = down;
   },
+  // refreshes counts the refresh tokens that were accepted, and those that were not.
+  refreshes: ({ issuer }) => issuers.get(issuer).refreshes,
+  // refreshTokens counts those of a user that can be used.
+  refreshTokens: ({ issuer, user }) => issuers.get(issuer).adapter.refreshTokens(user),
   // keySets counts the requests for the key set.
   keySets: ({ issuer }) => issuers.get(issuer).keySets,
 });

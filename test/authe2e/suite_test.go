@@ -69,6 +69,7 @@ func TestAuth(t *testing.T) {
 		{"inspector", testInspector},
 		{"browser", testBrowser},
 		{"registration", testRegistration},
+		{"accounts", testAccounts},
 	} {
 		t.Run(scenario.name, func(t *testing.T) {
 			t.Parallel()

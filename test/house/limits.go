@@ -16,8 +16,8 @@ const (
 var largestSets = map[string]int{
 	"auth":             19,
 	"auth/authtest":    18,
-	"auth/credential":  18,
-	"gateway/call":     27,
+	"auth/credential":  19,
+	"gateway/call":     28,
 	"gateway/console":  16,
 	"gateway/mcp":      31,
 	"gateway/plan":     16,
