@@ -35,6 +35,14 @@ func number(n int) string {
 	return text
 }
 
+// counted writes a count with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
 // milliseconds writes a latency with three significant digits.
 func milliseconds(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)

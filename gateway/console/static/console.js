@@ -1,0 +1,66 @@
+// What pages offer beyond HTML: buttons that copy, and the history of tries in this tab. Pages work without it.
+"use strict";
+
+// Each preformatted text gets a button that copies it, also those that htmx adds.
+function addCopyButtons(root) {
+  for (const pre of root.querySelectorAll("pre")) {
+    if (pre.dataset.copied !== undefined || pre.closest("form")) continue;
+    pre.dataset.copied = "";
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(pre.innerText);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(pre); // without HTTPS there is no clipboard: the text is marked instead
+        button.textContent = "Marked: press Ctrl+C";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    pre.before(button);
+  }
+}
+
+// The last tries are kept for this tab alone, and end with the session.
+const triesKey = "drawbridge-tries", maxTries = 20;
+
+function tries() {
+  try {
+    return JSON.parse(sessionStorage.getItem(triesKey)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function keepTry(form) {
+  const entry = { tool: form.dataset.tool, arguments: form.dataset.arguments, outcome: form.dataset.outcome, time: new Date().toLocaleTimeString() };
+  sessionStorage.setItem(triesKey, JSON.stringify([entry, ...tries()].slice(0, maxTries)));
+}
+
+function showTries(section) {
+  const all = tries();
+  if (all.length === 0) return;
+  const list = section.querySelector("ol");
+  for (const t of all) {
+    const link = document.createElement("a");
+    link.href = `/console/try/${encodeURIComponent(t.tool)}?arguments=${encodeURIComponent(t.arguments)}`;
+    link.textContent = t.tool;
+    const item = document.createElement("li");
+    item.append(link, ` ${t.time} ${t.outcome} `, Object.assign(document.createElement("code"), { textContent: t.arguments.slice(0, 120) }));
+    list.append(item);
+  }
+  section.hidden = false;
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  addCopyButtons(document);
+  const outcome = document.getElementById("outcome-of-try");
+  if (outcome) keepTry(outcome);
+  const section = document.getElementById("tries");
+  if (section) showTries(section);
+  document.querySelector("form.who")?.addEventListener("submit", () => sessionStorage.removeItem(triesKey));
+  document.body.addEventListener("htmx:afterSettle", (event) => addCopyButtons(event.target));
+});
