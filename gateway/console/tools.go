@@ -101,10 +101,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 		allowed := func(t *catalog.Tool) bool { return d.Filter.has(set, c.o.Access, t) }
 		found, links := []*catalog.Tool(nil), pageLinks{}
 		if d.Filter.Query != "" {
-			found = byName(set, d.Filter.Query, allowed, set.Find(r.Context(), d.Filter.Query, toolsPerPage, allowed))
-			if len(found) == 0 {
-				found = containing(all, d.Filter.Query, allowed)
-			}
+			found = search(r.Context(), set, d.Filter.Query, allowed)
 		} else {
 			for _, t := range all {
 				if allowed(t) {
@@ -117,14 +114,29 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 			found = found[from:to]
 		}
 		d.Pages = links
-		for _, t := range found {
-			d.Rows = append(d.Rows, toolRow{t, set.Fate(t), firstLine(t.Description)})
-		}
+		d.Rows = rowsOf(set, found)
 	}
 	for _, api := range c.o.Gateway.Status().APIs {
 		d.APIs = append(d.APIs, api.Name)
 	}
 	c.render(w, r, d)
+}
+
+// rowsOf returns the rows of tools.
+func rowsOf(set ToolSet, tools []*catalog.Tool) (rows []toolRow) {
+	for _, t := range tools {
+		rows = append(rows, toolRow{t, set.Fate(t), firstLine(t.Description)})
+	}
+	return rows
+}
+
+// search returns the best tools for a query: a name, a purpose in words, or a part of a name.
+func search(ctx context.Context, set ToolSet, query string, allowed func(*catalog.Tool) bool) []*catalog.Tool {
+	found := byName(set, query, allowed, set.Find(ctx, query, toolsPerPage, allowed))
+	if len(found) == 0 {
+		found = containing(set.All(), query, allowed)
+	}
+	return found
 }
 
 // byName puts the tool whose name is the query first.
