@@ -114,6 +114,7 @@ func (c *Console) routes() http.Handler {
 		{"POST /console/apis/{name}/accept", signin.Operate, c.accept},
 		{"POST /console/discovery/{name}/accept", signin.Operate, c.acceptLoss},
 		{"POST /console/reload", signin.Operate, c.reload},
+		{"GET /console/drift", signin.View, c.drift},
 		{"GET /console/tools", signin.View, c.tools},
 		{"GET /console/tools/{name}", signin.View, c.tool},
 		{"GET /console/live", signin.View, c.live},

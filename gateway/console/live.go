@@ -171,10 +171,10 @@ func trailOf(c *history.Call) (trail []trailStep) {
 	return trail
 }
 
-// traceID returns the trace id as in logs; "" without tracing.
-func (c liveCall) traceID() string {
+// identifiers returns the request id and the trace id as in logs, as far as the call has them.
+func (c liveCall) identifiers() string {
 	if c.Trace == [16]byte{} {
-		return ""
+		return c.Request
 	}
-	return hex.EncodeToString(c.Trace[:])
+	return strings.TrimSpace(c.Request + " trace " + hex.EncodeToString(c.Trace[:]))
 }

@@ -78,7 +78,7 @@ export async function pagesOf(page, origin) {
   const pages = new Map();
   await page.goto(`${origin}/console`);
   for (const [title, href] of await page.locator("header nav a").evaluateAll((all) => all.map((a) => [a.textContent.trim(), a.getAttribute("href")]))) pages.set(title, href);
-  for (const want of ["Overview", "APIs", "Tools", "Try", "Live", "Access", "Connect"]) if (!pages.has(want)) fault(`the navigation has no page ${want}`);
+  for (const want of ["Overview", "APIs", "Tools", "Try", "Live", "Drift", "Access", "Connect"]) if (!pages.has(want)) fault(`the navigation has no page ${want}`);
   const first = async (path, selector) => {
     await page.goto(origin + path);
     const link = page.locator(selector).first();
@@ -92,6 +92,7 @@ export async function pagesOf(page, origin) {
   if (document) pages.set("its document", document);
   if (tool) pages.set("a tool", tool);
   if (tool) pages.set("a form", tool.replace("/console/tools/", "/console/try/"));
-  pages.set("a search", "/console/tools?q=delete+something");
+  if (api) pages.set("a score", `${api}/readiness`);
+  pages.set("tools by size", "/console/tools?sort=-size&page=2").set("a search", "/console/tools?q=delete+something");
   return pages;
 }
