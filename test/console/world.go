@@ -123,7 +123,7 @@ func (w *world) gateway(ctx context.Context, name, apis string) error {
 		return err
 	}
 	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, state_dir: %q}
-telemetry: {log_level: error}
+telemetry: {log_level: info} # a call has a request id if a log line has it
 admin:
   listen: %q
   token: %s

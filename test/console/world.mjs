@@ -84,7 +84,7 @@ export async function pagesOf(page, origin) {
     const link = page.locator(selector).first();
     return await link.count() > 0 ? link.getAttribute("href") : undefined;
   };
-  const api = await first("/console/apis", "main tbody a[href^='/console/apis/']");
+  const api = await first("/console/apis?sort=-tools", "main tbody a[href^='/console/apis/']");
   const tool = await first("/console/tools", "main tbody a[href^='/console/tools/']");
   if (!api || !tool) fault(`${origin} lists no API or no tool`);
   if (api) pages.set("an API", api);
@@ -93,6 +93,6 @@ export async function pagesOf(page, origin) {
   if (tool) pages.set("a tool", tool);
   if (tool) pages.set("a form", tool.replace("/console/tools/", "/console/try/"));
   if (api) pages.set("a score", `${api}/readiness`);
-  pages.set("tools by size", "/console/tools?sort=-size&page=2").set("a search", "/console/tools?q=delete+something");
+  pages.set("tools by operation", "/console/tools?sort=-operation&page=2").set("a search", "/console/tools?q=delete+something");
   return pages;
 }
