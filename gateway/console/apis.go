@@ -56,10 +56,8 @@ func (c *Console) apiRows(apis []admin.API) []apiRow {
 
 // apiColumns are the columns by which APIs can be sorted.
 var apiColumns = map[string]func(a, b *apiRow) int{
-	"name": func(a, b *apiRow) int { return strings.Compare(a.Name, b.Name) },
-	"state": func(a, b *apiRow) int {
-		return cmp.Or(slices.Index(severity, a.State)-slices.Index(severity, b.State), strings.Compare(a.Name, b.Name))
-	},
+	"name":     func(a, b *apiRow) int { return strings.Compare(a.Name, b.Name) },
+	"state":    func(a, b *apiRow) int { return slices.Index(severity, a.State) - slices.Index(severity, b.State) },
 	"tools":    func(a, b *apiRow) int { return a.Tools - b.Tools },
 	"problems": func(a, b *apiRow) int { return a.Problems - b.Problems },
 	"calls":    func(a, b *apiRow) int { return a.Calls.Calls - b.Calls.Calls },

@@ -54,12 +54,12 @@ func TestAPIList(t *testing.T) {
 
 // TestSortedByKeepsTheRest: another order begins at the first page, and keeps the filters.
 func TestSortedByKeepsTheRest(t *testing.T) {
-	u, err := url.Parse("/console/apis?q=a+b&page=4&sort=-n")
+	u, err := url.Parse("/console/apis?q=a+b&page=4&sort=-name")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sortedBy(u, []int{1, 3, 2}, "n", map[string]func(a, b *int) int{"n": func(a, b *int) int { return *a - *b }})
-	if got, want := s.by("-n"), "/console/apis?q=a+b&sort=n"; got != want {
+	s := sortedBy(u, []int{1, 3, 2}, "name", map[string]func(a, b *int) int{"name": func(a, b *int) int { return *a - *b }})
+	if got, want := s.by("-name"), "/console/apis?q=a+b&sort=name"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := s.by("other"), "/console/apis?q=a+b&sort=other"; got != want {

@@ -64,7 +64,8 @@ async function open(page, origin, title, path) {
   await page.goto(`${origin}/console/try/${title === "a question" ? "deleteOrder" : "getOrder"}`);
   await page.getByLabel("id", { exact: false }).first().fill("SO 1001");
   await page.locator("#call").click();
-  return page.locator(title === "a question" ? "#confirm" : "#outcome").first().waitFor();
+  await page.locator(title === "a question" ? "#confirm" : "#outcome").first().waitFor();
+  return page.waitForLoadState("load"); // the style sheet is there
 }
 
 async function judge(page, title) {

@@ -84,7 +84,11 @@ export async function tasks() {
     const page = pages.get(name);
     await page.goto(`${origin}/console`);
     let clicks = 0;
-    const click = async (selector) => { clicks++; await page.locator(selector).first().click(); };
+    const click = async (selector) => {
+      clicks++;
+      await page.locator(selector).first().click();
+      await page.waitForLoadState("load"); // scripts of the page have run
+    };
     try {
       const got = await act({ page, click });
       if (want.test(got)) done++;
