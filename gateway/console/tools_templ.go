@@ -34,14 +34,14 @@ func (d toolsData) main(v view) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Tools</h1><form class=\"filters\" role=\"search\" method=\"get\" action=\"/console/tools\" hx-get=\"/console/tools\" hx-trigger=\"input changed delay:120ms from:#q, change, submit\" hx-target=\"#rows\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><div><label for=\"q\">What it does, or its name</label><input id=\"q\" name=\"q\" type=\"search\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Tools</h1><form class=\"filters\" role=\"search\" method=\"get\" action=\"/console/tools\" hx-get=\"/console/tools\" hx-trigger=\"input changed delay:120ms from:#q, change, submit\" hx-target=\"#rows\" hx-swap=\"outerHTML\" hx-push-url=\"true\"><div><label for=\"q\">Purpose or name</label><input id=\"q\" name=\"q\" type=\"search\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(d.Filter.Query).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tools.templ`, Line: 14, Col: 114}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `tools.templ`, Line: 14, Col: 104}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {
