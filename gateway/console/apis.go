@@ -55,15 +55,15 @@ func (c *Console) apiRows(apis []admin.API) []apiRow {
 }
 
 // apiColumns are the columns by which APIs can be sorted.
-var apiColumns = map[string]func(a, b *apiRow) int{
-	"name":     func(a, b *apiRow) int { return strings.Compare(a.Name, b.Name) },
-	"state":    func(a, b *apiRow) int { return slices.Index(severity, a.State) - slices.Index(severity, b.State) },
-	"tools":    func(a, b *apiRow) int { return a.Tools - b.Tools },
-	"problems": func(a, b *apiRow) int { return a.Problems - b.Problems },
-	"calls":    func(a, b *apiRow) int { return a.Calls.Calls - b.Calls.Calls },
-	"errors":   func(a, b *apiRow) int { return a.Calls.Failed - b.Calls.Failed },
-	"p99":      func(a, b *apiRow) int { return cmp.Compare(a.Calls.P99, b.Calls.P99) },
-	"loaded":   func(a, b *apiRow) int { return moment(a.LoadedAt).Compare(moment(b.LoadedAt)) },
+var apiColumns = map[string]func(a, b apiRow) int{
+	"name":     func(a, b apiRow) int { return strings.Compare(a.Name, b.Name) },
+	"state":    func(a, b apiRow) int { return slices.Index(severity, a.State) - slices.Index(severity, b.State) },
+	"tools":    func(a, b apiRow) int { return a.Tools - b.Tools },
+	"problems": func(a, b apiRow) int { return a.Problems - b.Problems },
+	"calls":    func(a, b apiRow) int { return a.Calls.Calls - b.Calls.Calls },
+	"errors":   func(a, b apiRow) int { return a.Calls.Failed - b.Calls.Failed },
+	"p99":      func(a, b apiRow) int { return cmp.Compare(a.Calls.P99, b.Calls.P99) },
+	"loaded":   func(a, b apiRow) int { return moment(a.LoadedAt).Compare(moment(b.LoadedAt)) },
 }
 
 // moment returns a time that may be unknown; the zero time then.
@@ -142,9 +142,6 @@ type operationRow struct {
 
 // contains reports whether a text occurs in what the row shows, in any case of letters.
 func (o *operationRow) contains(text string) bool {
-	if text == "" {
-		return true
-	}
 	shown := append([]string{o.Method + " " + o.Path, o.ID, o.Tool}, o.Notes...)
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
@@ -190,15 +187,18 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		d.Fate = f
 		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool { return o.Fate != f })
 	}
-	var rows []operationRow
 	d.Query = strings.TrimSpace(r.URL.Query().Get("q"))
-	for _, o := range operations {
-		if row := (operationRow{o, notesOf(&report, &o)}); row.contains(d.Query) {
-			rows = append(rows, row)
-		}
+	if d.Query != "" {
+		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool {
+			row := operationRow{o, notesOf(&report, &o)}
+			return !row.contains(d.Query)
+		})
 	}
-	from, to, links := paged(r.URL, len(rows), operationsPerPage)
-	d.Pages, d.Operations = links, rows[from:to]
+	from, to, links := paged(r.URL, len(operations), operationsPerPage)
+	d.Pages = links
+	for _, o := range operations[from:to] {
+		d.Operations = append(d.Operations, operationRow{o, notesOf(&report, &o)})
+	}
 	if len(d.Problems) > operationsPerPage {
 		d.Problems = d.Problems[:operationsPerPage]
 	}

@@ -58,7 +58,7 @@ func TestSortedByKeepsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sortedBy(u, []int{1, 3, 2}, "name", map[string]func(a, b *int) int{"name": func(a, b *int) int { return *a - *b }})
+	s := sortedBy(u, []int{1, 3, 2}, "name", map[string]func(a, b int) int{"name": func(a, b int) int { return a - b }})
 	if got, want := s.by("-name"), "/console/apis?q=a+b&sort=name"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -77,13 +77,13 @@ type toolsData struct {
 }
 
 // toolColumns are the columns by which tools can be sorted.
-var toolColumns = map[string]func(a, b **catalog.Tool) int{
-	"name": func(a, b **catalog.Tool) int { return strings.Compare((*a).Name, (*b).Name) },
-	"operation": func(a, b **catalog.Tool) int {
-		return cmp.Or(strings.Compare((*a).Path, (*b).Path), strings.Compare((*a).Method, (*b).Method))
+var toolColumns = map[string]func(a, b *catalog.Tool) int{
+	"name": func(a, b *catalog.Tool) int { return strings.Compare(a.Name, b.Name) },
+	"operation": func(a, b *catalog.Tool) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
 	},
-	"api":  func(a, b **catalog.Tool) int { return strings.Compare((*a).API, (*b).API) },
-	"size": func(a, b **catalog.Tool) int { return (*a).Bytes() - (*b).Bytes() },
+	"api":  func(a, b *catalog.Tool) int { return strings.Compare(a.API, b.API) },
+	"size": func(a, b *catalog.Tool) int { return a.Bytes() - b.Bytes() },
 }
 
 // toolRow is a tool in a list.
