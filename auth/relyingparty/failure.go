@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"drawbridge/auth"
 	"drawbridge/openapi/text"
 )
 
@@ -53,20 +54,15 @@ func tokenError(err error, gone string) *Failure {
 		}
 		return unavailable(errors.New(shorten(err.Error())), "The provider does not answer. The log says why.")
 	}
-	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, tokenErrorCode(retrieve.ErrorCode))
+	code := auth.TokenErrorCode(retrieve.ErrorCode)
+	if code == "" && retrieve.ErrorCode != "" {
+		code = "not one of OAuth 2.0"
+	}
+	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, code)
 	if retrieve.ErrorCode == "invalid_grant" {
 		return &Failure{Reason: gone, Code: "invalid_grant", cause: cause}
 	}
 	return unavailable(cause, "The provider does not accept this gateway as its client. The log says why.")
-}
-
-// tokenErrorCode returns an error code of a token endpoint if it is one of RFC 6749 section 5.2.
-func tokenErrorCode(code string) string {
-	switch code {
-	case "", "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
-		return code
-	}
-	return "not one of OAuth 2.0"
 }
 
 // shorten shortens a text of a provider for the log.
