@@ -54,7 +54,7 @@ type Gateway interface {
 	// DocumentText returns the lines around a position in a file of an API's document, from the bytes that are in use, and
 	// of a long line the part around the column. The error says why they can't be shown.
 	DocumentText(ctx context.Context, api, file string, line, column int) (*Excerpt, error)
-	// Readiness reads the document of an API again and scores its tools.
+	// Readiness reads the document of an API again and scores its tools, or returns a score of the last minute. It must not be changed.
 	Readiness(ctx context.Context, api string) (*readiness.Report, error)
 	// Reload reads the configuration and all documents again, and returns when the result is in use.
 	Reload(ctx context.Context) error
