@@ -102,7 +102,7 @@ func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte floa
 		}
 		return all
 	}
-	count := func(v float64) string { return number(int(math.Round(v))) }
+	count := func(v float64) string { return number(int(math.Round(v))) + "/min" }
 	latency := func(v float64) string { return milliseconds(time.Duration(v)) }
 	calls := values(func(m *history.Minute) float64 { return float64(m.Calls) })
 	failed := values(func(m *history.Minute) float64 { return float64(m.Failed) })
@@ -114,10 +114,10 @@ func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte floa
 		share = fmt.Sprintf(" (%.1f %%)", 100*float64(total.Failed)/float64(total.Calls))
 	}
 	return []chart{
-		newChart("Calls per minute", number(total.Calls), minutes, count, series{"one", calls}),
-		newChart("Errors per minute", number(total.Failed)+share, minutes, count, series{"bad", failed}),
+		newChart("Calls", number(total.Calls), minutes, count, series{"one", calls}),
+		newChart("Errors", number(total.Failed)+share, minutes, count, series{"bad", failed}),
 		newChart("Latency, p50 and p99 (dashed)", milliseconds(total.P50)+" and "+milliseconds(total.P99), minutes, latency, series{"one", p50}, series{"two", p99}),
-		newChart("Tokens of results per minute, estimated", number(tokensOf(total.Result, tokensPerByte)), minutes, count, series{"one", tokens}),
+		newChart("Tokens of results, estimated", number(tokensOf(total.Result, tokensPerByte)), minutes, count, series{"one", tokens}),
 	}
 }
 

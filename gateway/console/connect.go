@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/docs/start"
 )
 
 // connectData is what the page Connect shows.
@@ -61,6 +62,34 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.render(w, r, data)
+}
+
+// guideData is what the page of a client's guide shows.
+type guideData struct {
+	Name string
+	Text string // Markdown
+	Back string // URL of the endpoint's page
+}
+
+// guide serves a page of docs/start with the URL of an endpoint.
+func (c *Console) guide(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("guide")
+	text, err := start.Guides.ReadFile(name + ".md")
+	data, ok := newConnectData(c.o.Config(), r.URL.Query().Get("endpoint"))
+	if err != nil || !ok {
+		c.fail(w, r, http.StatusNotFound, "There is no such guide.")
+		return
+	}
+	c.render(w, r, guideData{name, strings.ReplaceAll(string(text), guideURL, data.Chosen.URL), data.Chosen.Path})
+}
+
+// guideURL returns the URL of a client's guide.
+func (d connectData) guideURL(name string) string {
+	u := "/console/connect/" + url.PathEscape(name)
+	if d.Chosen.Name != "" {
+		u += "?endpoint=" + url.QueryEscape(d.Chosen.Name)
+	}
+	return u
 }
 
 // newConnectData returns what connects clients to the endpoint of a configuration with that name, "" for the main one.

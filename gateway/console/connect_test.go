@@ -125,6 +125,14 @@ func TestConnectPage(t *testing.T) {
 	if w := b.get("/console/connect?endpoint=nobody"); w.Code != 404 {
 		t.Errorf("an unknown endpoint: %d", w.Code)
 	}
+	if w := b.get("/console/connect/vscode"); w.Code != 200 || !strings.Contains(w.Body.String(), "The gateway runs at `http://127.0.0.1:8080/mcp`") {
+		t.Errorf("a guide: %d %s", w.Code, w.Body)
+	}
+	for _, unknown := range []string{"none", "doc.go", "..%2f..%2fdocs%2fconsole", "vscode?endpoint=nobody"} {
+		if w := b.get("/console/connect/" + unknown); w.Code != 404 {
+			t.Errorf("the guide %s: %d", unknown, w.Code)
+		}
+	}
 }
 
 // TestInstallURLs: a link of an editor has the endpoint and its name, whatever characters they have, and no other URL opens an application.

@@ -129,6 +129,7 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/try/{tool}", signin.Operate, c.tryPage},
 		{"POST /console/try/{tool}", signin.Operate, c.try},
 		{"GET /console/connect", signin.View, c.connect},
+		{"GET /console/connect/{guide}", signin.View, c.guide},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {
 		mux.Handle(route.pattern, c.authorize(route.role, route.serve))

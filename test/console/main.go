@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"time"
 
 	"drawbridge/auth/authtest"
 )
@@ -82,7 +83,7 @@ func (s *settings) run(ctx context.Context) error {
 	if err := w.start(ctx); err != nil {
 		return err
 	}
-	token, err := idp.Issue(authtest.Token{Audience: []string{w.places["troubled"].Public + "/mcp"}, Scopes: []string{"orders:all"}})
+	token, err := idp.Issue(authtest.Token{Audience: []string{w.places["troubled"].Public + "/mcp"}, Scopes: []string{"orders:all"}, Life: time.Hour})
 	if err != nil {
 		return err
 	}

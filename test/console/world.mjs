@@ -93,6 +93,6 @@ export async function pagesOf(page, origin) {
   if (tool) pages.set("a tool", tool);
   if (tool) pages.set("a form", tool.replace("/console/tools/", "/console/try/"));
   if (api) pages.set("a score", `${api}/readiness`);
-  pages.set("tools by operation", "/console/tools?sort=-operation&page=2").set("a search", "/console/tools?q=delete+something");
+  pages.set("a guide", "/console/connect/vscode").set("tools by operation", "/console/tools?sort=-operation&page=2").set("a search", "/console/tools?q=delete+something");
   return pages;
 }
