@@ -22,6 +22,9 @@ type attention struct {
 	Digest  string // of the document that is accepted
 }
 
+// problemsShown is how many problems the overview shows unfolded.
+const problemsShown = 10
+
 // Commands that mend a problem. $A is the URL of the admin listener.
 const (
 	checkCommand  = "drawbridge check --config FILE"
@@ -76,9 +79,14 @@ func attentionOfAPI(a *admin.API) (all []attention) {
 		add(attention{State: "failed", URL: apiURL(a.Name), Reason: firstLine(a.Error), Next: "Fix the document or the path to it, then reload.", Command: check})
 	case admin.Stale:
 		add(attention{State: "stale", URL: apiURL(a.Name), Reason: firstLine(a.Error), Next: "Fix the document or the path to it; the last good one is served.", Command: check})
-	case admin.Uncallable:
-		add(attention{State: "uncallable", URL: apiURL(a.Name), Reason: strings.Join(a.Faults, "; "), Next: "Set the key that the reason names.", Command: check})
-	case admin.Loading, admin.Ready, admin.Held:
+	case admin.Loading, admin.Ready, admin.Held, admin.Uncallable:
+	}
+	if len(a.Faults) > 0 { // a document that is held or stale may have some, too
+		state := "uncallable"
+		if a.State == admin.Ready {
+			state = "empty"
+		}
+		add(attention{State: state, URL: apiURL(a.Name), Reason: strings.Join(a.Faults, "; "), Next: "Correct the document, or the key that the reason names.", Command: check})
 	}
 	if h := a.Held; h != nil {
 		add(attention{

@@ -16,8 +16,9 @@ func troubled() *admin.Status {
 			{Name: "old", State: admin.Stale, Error: "HTTP 502"},
 			{Name: "loading", State: admin.Loading},
 			{Name: "open", State: admin.Ready, Breaker: "open"},
+			{Name: "none", State: admin.Ready, Faults: []string{"the document has no operation"}},
 			{Name: "keyless", State: admin.Uncallable, Faults: []string{"a credential is required, but none is configured"}},
-			{Name: "kept", State: admin.Held, Held: &admin.HeldDocument{Digest: "d1gest", Lost: 3, Of: 9, Undone: 1}},
+			{Name: "kept", State: admin.Held, Faults: []string{"there is no base URL"}, Held: &admin.HeldDocument{Digest: "d1gest", Lost: 3, Of: 9, Undone: 1}},
 			{Name: "broken", State: admin.Failed, Error: "line 3: no OpenAPI document\nmore"},
 		},
 		Config:  admin.Config{Error: "drawbridge.yaml:3:1: unknown key", Opens: []string{"rules[0] is gone"}},
@@ -51,9 +52,11 @@ refused | configuration |  | /console#refused | drawbridge.yaml:3:1: unknown key
 held | configuration |  | /console#opens | 1 change gives wider access
 failed | API | broken | /console/apis/broken | line 3: no OpenAPI document
 uncallable | API | keyless | /console/apis/keyless | a credential is required, but none is configured
+uncallable | API | kept | /console/apis/kept | there is no base URL
 held | document | kept | /console/apis/kept#held | 3 of 9 operations are missing in the new document; it would undo 1 restriction
 stale | API | old | /console/apis/old | HTTP 502
 refusing | API | open | /console/live?api=open&outcome=failed | The circuit breaker is open: its calls fail at once.
+empty | API | none | /console/apis/none | the document has no operation
 failed | provider | consul | /console#providers | HTTP 500
 lost | provider | file | /console/apis#services | 4 services vanished at once and are still served
 held | service | billing | /console/apis#services | registered at consul as billing
@@ -70,7 +73,7 @@ missing | service | stock | /console/apis#services | no document
 // TestAttentionFirst: problems are at the top of the overview, and each link leads to a page with that section.
 func TestAttentionFirst(t *testing.T) {
 	f := fixed{status: *troubled()}
-	f.report.API = admin.API{Name: "kept", State: admin.Held, Held: &admin.HeldDocument{Digest: "d1gest"}}
+	f.report.API = admin.API{Name: "kept", State: admin.Held, Faults: []string{"there is no base URL"}, Held: &admin.HeldDocument{Digest: "d1gest"}}
 	b := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), operateToken)
 	page := b.get("/console").Body.String()
 	if at := strings.Index(page, `id="attention"`); at < 0 || at > strings.Index(page, `class="figure"`) {

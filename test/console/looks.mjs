@@ -127,6 +127,7 @@ async function screenshots(origin) {
     const page = await signIn(context, origin, plan.operate);
     await open(page, origin, title, path);
     await page.waitForTimeout(200);
+    await page.evaluate((version) => { document.body.innerHTML = document.body.innerHTML.replaceAll(version, "dev"); }, await page.locator(".version").innerText());
     const file = join(plan.screenshots, `${name}.png`);
     await page.screenshot({ path: file });
     const size = statSync(file).size;

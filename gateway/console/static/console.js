@@ -66,12 +66,12 @@ function repeatTry() {
 
 document.addEventListener("DOMContentLoaded", () => {
   addCopyButtons(document);
+  if (!document.querySelector("form.who")) sessionStorage.removeItem(triesKey); // nobody is signed in
   const done = document.getElementById("this-try");
   if (done) keepTry(done);
   const section = document.getElementById("tries");
   if (section) showTries(section);
   repeatTry();
   window.addEventListener("hashchange", repeatTry);
-  document.querySelector("form.who")?.addEventListener("submit", () => sessionStorage.removeItem(triesKey));
   document.body.addEventListener("htmx:afterSettle", (event) => addCopyButtons(event.target));
 });
