@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"errors"
+	"time"
+	"weak"
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
@@ -79,13 +81,30 @@ func (s *served) FixDrift(ctx context.Context, api string, d *admin.Drift) (*rea
 	return readiness.FixDrift(ctx, r.doc, r.api, api, observed, r.load)
 }
 
-// Readiness returns the report of [Gateway.Assess].
+// scoreLifetime is how long a score is kept: an operator goes from one of its pages to the next, and to score a large document takes seconds.
+const scoreLifetime = time.Minute
+
+// score is a score that is kept.
+type score struct {
+	api    string
+	gen    weak.Pointer[generation.Generation] // the one in use
+	report *readiness.Report
+}
+
+// Readiness returns the report of [Gateway.Assess], which may be up to a minute old if the same generation is in use. It must not be changed.
 func (s *served) Readiness(ctx context.Context, api string) (*readiness.Report, error) {
+	gen := weak.Make(s.current.Load())
+	if kept := s.score.Load(); kept != nil && kept.api == api && kept.gen == gen {
+		return kept.report, nil
+	}
 	a, err := s.Assess(ctx, api)
 	if err != nil {
 		return nil, err
 	}
-	return a.Report, nil
+	kept := &score{api, gen, a.Report}
+	s.score.Store(kept)
+	time.AfterFunc(scoreLifetime, func() { s.score.CompareAndSwap(kept, nil) })
+	return kept.report, nil
 }
 
 // assessed returns the tools of an API with the operations of a document that has just been compiled.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"weak"
 
 	"drawbridge/config"
 	"drawbridge/gateway/console"
@@ -63,9 +64,28 @@ func (g *Gateway) DocumentText(ctx context.Context, api, file string, line, colu
 	return nil, errors.New("the document has no file of that name")
 }
 
-// documentFiles returns the files of an API's document, from the last-known-good store or else from their origin, where they
-// may have changed. release must be called when they are no longer needed.
+// shownText is the text of the document that was shown last, until a garbage collection: an operator goes from one position to the next,
+// and reading a large document and computing its digest takes longer than a page may.
+type shownText struct {
+	digest [32]byte // of the stamp
+	files  weak.Pointer[[]fetch.File]
+}
+
+// documentFiles returns the files of an API's document in the version that is served. release must be called when they are no longer needed.
 func (g *Gateway) documentFiles(ctx context.Context, api string, of generation.DocumentFiles) (files []fetch.File, release func(), err error) {
+	if shown := g.shownText.Load(); shown != nil && shown.digest == of.Stamp.Digest {
+		if files := shown.files.Value(); files != nil {
+			return *files, func() {}, nil
+		}
+	}
+	if files, release, err = g.readFiles(ctx, api, of); err == nil {
+		g.shownText.Store(&shownText{of.Stamp.Digest, weak.Make(&files)})
+	}
+	return files, release, err
+}
+
+// readFiles reads the files of an API's document from the last-known-good store or else from their origin, where they may have changed.
+func (g *Gateway) readFiles(ctx context.Context, api string, of generation.DocumentFiles) (files []fetch.File, release func(), err error) {
 	if g.store != nil && of.ID != "" {
 		stored, release := g.store.Load(ctx, of.ID, api)
 		if stored != nil && stored.Copy.Is(of.Stamp) {

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -78,6 +79,7 @@ func TestDocumentText(t *testing.T) {
 		}
 		for name, now := range map[string]string{"another version": gatewaytest.Document("Newer", "one"), "nothing": ""} {
 			origin.Set(now)
+			runtime.GC() // what was shown before is forgotten
 			got, want := text("remote"), "title: Remote"
 			switch {
 			case state != "":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 
 	"drawbridge/gateway/account"
 	"drawbridge/gateway/admin"
@@ -52,12 +53,13 @@ type Gateway struct {
 	recovery   *recovery.Recoverer
 	admission  *limiters // memory budget and concurrency limits
 	keys       *sealKeys
-	store      *diskcache.Store    // last-known-good store; nil if documents are kept in memory only
-	embeddings *embedding.Embedder // finds tools by words, and by vectors if there is a server of embeddings
-	links      *mcp.SealedHandles  // seals the URIs of responses that are read later
-	logins     *mcp.Sealer         // seals what clients and browsers keep of registrations and logins
-	tokens     *mcp.Sealer         // seals the accounts of callers at services, and links to connect them
-	accounts   *account.Accounts   // of callers at services
+	store      *diskcache.Store          // last-known-good store; nil if documents are kept in memory only
+	shownText  atomic.Pointer[shownText] // nil until a page has shown a text
+	embeddings *embedding.Embedder       // finds tools by words, and by vectors if there is a server of embeddings
+	links      *mcp.SealedHandles        // seals the URIs of responses that are read later
+	logins     *mcp.Sealer               // seals what clients and browsers keep of registrations and logins
+	tokens     *mcp.Sealer               // seals the accounts of callers at services, and links to connect them
+	accounts   *account.Accounts         // of callers at services
 	cursors    *endpoint.Cursors
 	answers    *cache.Cache // response cache
 	deployer   *generation.Deployer

@@ -37,6 +37,7 @@ type served struct {
 	shared       *state.Stores
 	audit        *audit.Log                 // nil if there is none
 	drift        *driftcount.Recorder       // how calls and answers differ from the documents
+	score        atomic.Pointer[score]      // the last one
 	guard        atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
 	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.
 	wasAble atomic.Bool

@@ -22,7 +22,7 @@ func (t trials) Trial(tool string) (console.TrialTool, bool) {
 	}
 	input, _ := p.Tool.Published(openapi.ProfileFull)
 	return console.TrialTool{
-		Name: p.Tool.Name, Title: p.Tool.Title, API: p.Tool.API, Method: p.Tool.Method, Path: p.Tool.Path, Input: input,
+		Name: p.Tool.Name, Title: p.Tool.Title, API: p.Tool.API, Method: p.Tool.Method, Path: p.Tool.Path, Input: input, Example: p.Tool.ExampleCall(),
 		Confirm: p.Consent.Needed, Refused: whyNotTried(p),
 	}, true
 }
@@ -36,6 +36,23 @@ func whyNotTried(p *plan.Plan) string {
 		return "This tool can't be tried here: its calls have arguments from the claims of a user's token, and the console has none."
 	}
 	return ""
+}
+
+// Request implements [console.Trials].
+func (t trials) Request(ctx context.Context, tool string, args json.RawMessage) (call.Exchange, error) {
+	p := t.tools.Plan(tool)
+	if p == nil {
+		return call.Exchange{}, errors.New("There is no such tool.") //nolint:staticcheck // a sentence of a page
+	}
+	r, err := p.Request(ctx, args)
+	var unfit interface{ ToolMessage() string } // arguments that don't fit
+	if errors.As(err, &unfit) {
+		return call.Exchange{}, errors.New(p.Secrets.All(unfit.ToolMessage()))
+	}
+	if err != nil {
+		return call.Exchange{}, errors.New(p.Secrets.All(err.Error()))
+	}
+	return call.Unsent(r, p.Source.Config.Request, p.Secrets), nil
 }
 
 // Try implements [console.Trials].

@@ -44,6 +44,14 @@ rules: [{match: {operation: change}, set: {sensitive_fields: [pin]}}]`, service.
 	if !ok || tool.Refused != "" || tool.Method != "POST" || !strings.Contains(string(tool.Input), `"q"`) {
 		t.Fatalf("%+v", tool)
 	}
+	request, err := trials.Request(t.Context(), "change", json.RawMessage(`{"id":"7","q":"a b","body":{"n":1}}`))
+	if shown := fmt.Sprintf("%+v", request); err != nil || arrived != nil || strings.Contains(shown, "canary") || request.RequestBody != `{"n":1}` ||
+		!strings.Contains(request.URL, "/orders/7?q=a%20b&key=[hidden]") || !strings.Contains(shown, "{Name:X-Plan Value:[hidden]}") {
+		t.Errorf("the request before it is sent: %v %s", err, shown)
+	}
+	if _, err := trials.Request(t.Context(), "change", json.RawMessage(`{"q":"a"}`)); err == nil || !strings.Contains(err.Error(), `"id"`) {
+		t.Errorf("a call without its required argument: %v", err)
+	}
 	result, err := trials.Try(t.Context(), "admin:mia", "change", json.RawMessage(`{"id":"7","q":"a b","body":{"n":1}}`))
 	if err != nil || len(result.Exchanges) != 1 {
 		t.Fatalf("%v %+v %s", err, result.Exchanges, result.Result)

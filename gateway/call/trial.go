@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"drawbridge/config"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
@@ -113,6 +114,26 @@ func (t *Trial) Exchanges() []Exchange {
 		}
 	}
 	return shown
+}
+
+// Unsent returns a request that is not sent, as a trial would show it. The values that the configuration adds to it are hidden.
+func Unsent(r *http.Request, added *config.APIRequest, secrets *redact.Configured) Exchange {
+	built := &http.Request{URL: &url.URL{}, Header: r.Header.Clone()}
+	var own []string
+	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if key, err := url.QueryUnescape(name); added == nil || err == nil && added.Query[key] == nil {
+			own = append(own, pair)
+		}
+	}
+	built.URL.RawQuery = strings.Join(own, "&")
+	if added != nil {
+		for name := range added.Headers {
+			built.Header.Del(name)
+		}
+	}
+	e := &trialExchange{built: built, sent: r, redactor: redact.Redactor{Configured: secrets}}
+	return e.shown()
 }
 
 // hiddenValue stands for values that operators must not see.

@@ -1,8 +1,9 @@
 package console
 
 import (
-	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,16 +32,17 @@ type accessData struct {
 	Count    int             // of these tools
 	Total    int             // of all tools
 	Scopes   []scopeRow
+	groups   []*toolGroup
 }
 
-// scopeRow is a set of scopes, and the tools that ask for it.
+// scopeRow is a set of scopes, and the tools that a token with exactly these may call.
 type scopeRow struct {
 	Scopes []string
 	Tools  int
 	APIs   []string
 }
 
-// access serves who may call what, by scopes.
+// access serves the tools that tokens may call, by scopes.
 func (c *Console) access(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, c.accessData())
 }
@@ -49,36 +51,74 @@ func (c *Console) accessData() accessData {
 	a := c.o.Config().Auth
 	d := accessData{Required: a != nil && !a.Anonymous}
 	if set := c.o.Tools(); set != nil {
-		d.Total, d.Scopes = len(set.All()), scopeRows(set)
+		d.groups = groupsOf(set)
+		d.Total, d.Scopes = len(set.All()), c.scopeRows(d.groups)
 	}
 	return d
 }
 
-// scopeRows returns the sets of scopes that tools ask for, and how many do, the most first.
-func scopeRows(set ToolSet) []scopeRow {
-	rows := map[string]*scopeRow{}
+// toolGroup is the tools that require the same scopes.
+type toolGroup struct {
+	sets  [][]string
+	tools []*catalog.Tool
+}
+
+// groupsOf returns the tools by the scopes that they require: there are few groups, however many tools there are.
+func groupsOf(set ToolSet) []*toolGroup {
+	groups, byKey := []*toolGroup(nil), map[string]*toolGroup{}
 	for _, t := range set.All() {
-		for _, scopes := range set.Scopes(t) {
-			key := strings.Join(scopes, " ")
-			row := rows[key]
-			if row == nil {
-				row = &scopeRow{Scopes: scopes}
-				rows[key] = row
-			}
-			row.Tools++
-			if !slices.Contains(row.APIs, t.API) {
-				row.APIs = append(row.APIs, t.API)
-			}
+		sets := set.Scopes(t)
+		key := fmt.Sprintf("%q", sets)
+		g := byKey[key]
+		if g == nil {
+			g = &toolGroup{sets: sets}
+			byKey[key], groups = g, append(groups, g)
+		}
+		g.tools = append(g.tools, t)
+	}
+	return groups
+}
+
+// callable returns the groups of tools that a caller may call by its scopes, and how many tools these are. Every count of the page is
+// its result.
+func (c *Console) callable(groups []*toolGroup, p *auth.Principal) (allowed []*toolGroup, tools int) {
+	for _, g := range groups {
+		if c.o.Access.Allows(p, g.sets) {
+			allowed, tools = append(allowed, g), tools+len(g.tools)
 		}
 	}
-	all := make([]scopeRow, 0, len(rows))
-	for _, row := range rows {
-		all = append(all, *row)
+	return allowed, tools
+}
+
+// scopeRows returns the sets of scopes that tools require and the scopes that imply others, with the tools that a token with these scopes
+// may call, the most first.
+func (c *Console) scopeRows(groups []*toolGroup) []scopeRow {
+	var sets [][]string
+	for _, g := range groups {
+		sets = append(sets, g.sets...)
 	}
-	slices.SortFunc(all, func(a, b scopeRow) int {
-		return cmp.Or(b.Tools-a.Tools, strings.Compare(strings.Join(a.Scopes, " "), strings.Join(b.Scopes, " ")))
-	})
-	return all
+	if a := c.o.Config().Auth; a != nil {
+		for scope := range a.Implies {
+			sets = append(sets, []string{scope})
+		}
+	}
+	slices.SortFunc(sets, slices.Compare)
+	var rows []scopeRow
+	for _, scopes := range slices.CompactFunc(sets, slices.Equal) {
+		allowed, tools := c.callable(groups, &auth.Principal{Scopes: scopes})
+		if tools == 0 {
+			continue
+		}
+		apis := map[string]bool{}
+		for _, g := range allowed {
+			for _, t := range g.tools {
+				apis[t.API] = true
+			}
+		}
+		rows = append(rows, scopeRow{scopes, tools, slices.Sorted(maps.Keys(apis))})
+	}
+	slices.SortStableFunc(rows, func(a, b scopeRow) int { return b.Tools - a.Tools })
+	return rows
 }
 
 // explainToken serves what a token is, why it is refused, and which tools it may call. The token is not repeated on the page.
@@ -88,18 +128,14 @@ func (c *Console) explainToken(w http.ResponseWriter, r *http.Request) {
 	if token := r.PostFormValue("token"); strings.TrimSpace(token) != "" && d.Required {
 		d.Token = c.o.Access.Explain(r.Context(), token)
 	}
-	if set := c.o.Tools(); set != nil && d.Token != nil && d.Token.Accepted {
-		for _, t := range set.All() {
-			if !c.o.Access.Allows(d.Token.Principal, set.Scopes(t)) {
-				continue
-			}
-			if d.Count++; len(d.Callable) < callableShown {
-				d.Callable = append(d.Callable, t)
-			}
+	if d.Token != nil && d.Token.Accepted {
+		allowed, count := c.callable(d.groups, d.Token.Principal)
+		d.Count = count
+		for _, g := range allowed {
+			d.Callable = append(d.Callable, g.tools...)
 		}
+		slices.SortFunc(d.Callable, func(a, b *catalog.Tool) int { return strings.Compare(a.Name, b.Name) })
+		d.Callable = d.Callable[:min(len(d.Callable), callableShown)]
 	}
 	c.render(w, r, d)
 }
-
-// more returns how many tools are not listed.
-func (d accessData) more() int { return d.Count - len(d.Callable) }

@@ -1,37 +1,92 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/history"
 )
 
 // operationsPerPage is the number of operations on a page of a load report.
 const operationsPerPage = 100
 
+// apisPerPage is the number of APIs on a page.
+const apisPerPage = 20
+
+// severity is the order of states in lists: the most severe first.
+var severity = []admin.State{admin.Failed, admin.Uncallable, admin.Held, admin.Stale, admin.Loading, admin.Ready}
+
 // apisData is what the list of APIs shows.
 type apisData struct {
-	APIs     []apiRow
+	Query    string // in the name, title or origin of those that are shown; "" for all
+	State    admin.State
+	Rows     []apiRow
+	States   []stateCount
+	Total    int
+	Sorting  sorting
+	Pages    pageLinks
 	Services []discovery.ServiceStatus // that are no APIs, and why
 }
 
-// apiRow is an API with where it came from.
+// apiRow is an API with where it came from, and its calls of the last hour.
 type apiRow struct {
 	admin.API
 	Origin string
+	Loaded string // how long ago; "" if it was not
+	Calls  history.Sum
+}
+
+// apiRows returns the rows of APIs, in their order.
+func (c *Console) apiRows(apis []admin.API) []apiRow {
+	calls, now := c.o.History.APIs(), c.o.Now()
+	rows := make([]apiRow, len(apis))
+	for i := range apis {
+		a := &apis[i]
+		rows[i] = apiRow{API: *a, Origin: originOf(a), Loaded: sometimeAgo(now, a.LoadedAt, ""), Calls: calls[a.Name]}
+	}
+	return rows
+}
+
+// apiColumns are the columns by which APIs can be sorted.
+var apiColumns = map[string]func(a, b apiRow) int{
+	"name":     func(a, b apiRow) int { return strings.Compare(a.Name, b.Name) },
+	"state":    func(a, b apiRow) int { return slices.Index(severity, a.State) - slices.Index(severity, b.State) },
+	"tools":    func(a, b apiRow) int { return a.Tools - b.Tools },
+	"problems": func(a, b apiRow) int { return a.Problems - b.Problems },
+	"calls":    func(a, b apiRow) int { return a.Calls.Calls - b.Calls.Calls },
+	"errors":   func(a, b apiRow) int { return a.Calls.Failed - b.Calls.Failed },
+	"p99":      func(a, b apiRow) int { return cmp.Compare(a.Calls.P99, b.Calls.P99) },
+	"loaded":   func(a, b apiRow) int { return moment(a.LoadedAt).Compare(moment(b.LoadedAt)) },
+}
+
+// moment returns a time that may be unknown; the zero time then.
+func moment(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// accepts reports whether the list shows an API.
+func (d *apisData) accepts(a *apiRow) bool {
+	text := strings.ToLower(a.Name + "\n" + a.Title + "\n" + a.Origin + "\n" + a.Spec)
+	return (d.State == "" || a.State == d.State) && strings.Contains(text, strings.ToLower(d.Query))
 }
 
 func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
 	s := c.o.Gateway.Status()
-	d := apisData{APIs: make([]apiRow, len(s.APIs))}
-	for i := range s.APIs {
-		d.APIs[i] = apiRow{API: s.APIs[i], Origin: originOf(&s.APIs[i])}
-	}
+	d := apisData{Total: len(s.APIs), States: stateCountsOf(s.APIs), Query: strings.TrimSpace(r.URL.Query().Get("q")), State: admin.State(r.URL.Query().Get("state"))}
+	rows := slices.DeleteFunc(c.apiRows(s.APIs), func(a apiRow) bool { return !d.accepts(&a) })
+	d.Sorting = sortedBy(r.URL, rows, "state", apiColumns)
+	from, to, links := paged(r.URL, len(rows), apisPerPage)
+	d.Rows, d.Pages = rows[from:to], links
 	if s.Discovery != nil {
 		for _, service := range s.Discovery.Services {
 			if service.State != discovery.Served || len(service.Warnings) > 0 {
@@ -63,10 +118,20 @@ type apiData struct {
 	Pages      pageLinks
 }
 
-// fateCount is a filter of operations by their fate.
+// fateCount is how many operations have a fate.
 type fateCount struct {
 	Fate  admin.Fate
 	Count int
+}
+
+// fatesOf returns the fates that operations have.
+func fatesOf(counts admin.OperationCounts) (all []fateCount) {
+	for _, f := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
+		if n := counts.Of(f); n > 0 {
+			all = append(all, fateCount{f, n})
+		}
+	}
+	return all
 }
 
 // operationRow is an operation with the texts of its problems.
@@ -77,9 +142,6 @@ type operationRow struct {
 
 // contains reports whether a text occurs in what the row shows, in any case of letters.
 func (o *operationRow) contains(text string) bool {
-	if text == "" {
-		return true
-	}
 	shown := append([]string{o.Method + " " + o.Path, o.ID, o.Tool}, o.Notes...)
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
@@ -119,26 +181,24 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusNotFound, "There is no API of that name.")
 		return
 	}
-	d := apiData{API: report.API, Origin: originOf(&report.API), Problems: report.Problems, Overlays: report.Overlays}
-	for _, f := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
-		if n := report.API.Operations.Of(f); n > 0 {
-			d.Fates = append(d.Fates, fateCount{f, n})
-		}
-	}
+	d := apiData{API: report.API, Origin: originOf(&report.API), Problems: report.Problems, Overlays: report.Overlays, Fates: fatesOf(report.API.Operations)}
 	operations := report.Operations
 	if f := admin.Fate(r.URL.Query().Get("fate")); f != "" {
 		d.Fate = f
 		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool { return o.Fate != f })
 	}
-	var rows []operationRow
 	d.Query = strings.TrimSpace(r.URL.Query().Get("q"))
-	for _, o := range operations {
-		if row := (operationRow{o, notesOf(&report, &o)}); row.contains(d.Query) {
-			rows = append(rows, row)
-		}
+	if d.Query != "" {
+		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool {
+			row := operationRow{o, notesOf(&report, &o)}
+			return !row.contains(d.Query)
+		})
 	}
-	from, to, links := paged(r.URL, len(rows), operationsPerPage)
-	d.Pages, d.Operations = links, rows[from:to]
+	from, to, links := paged(r.URL, len(operations), operationsPerPage)
+	d.Pages = links
+	for _, o := range operations[from:to] {
+		d.Operations = append(d.Operations, operationRow{o, notesOf(&report, &o)})
+	}
 	if len(d.Problems) > operationsPerPage {
 		d.Problems = d.Problems[:operationsPerPage]
 	}
@@ -251,7 +311,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, what done, to stri
 	who := c.session(r).Name
 	if err != nil {
 		c.o.Log.Warn("an operator's action failed", "action", string(what), "of", to, "name", who, "error", err)
-		d := c.overviewData()
+		d := c.overviewData(history.Minutes)
 		d.Failed = err.Error()
 		c.renderStatus(w, r, http.StatusUnprocessableEntity, d)
 		return

@@ -37,7 +37,7 @@ func large() fixed {
 // TestDrift shows how calls and answers of an API differ from its document; without a difference there is no section.
 func TestDrift(t *testing.T) {
 	f := large()
-	if page := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), operateToken).get("/console/apis/orders").Body.String(); strings.Contains(page, "Drift") {
+	if page := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), operateToken).get("/console/apis/orders").Body.String(); strings.Contains(page, `id="drift"`) {
 		t.Error("a page without drift has a section about it")
 	}
 	f.report.API.Drift = &admin.Drift{Total: 1213, Places: 1, Uncounted: 1, Differences: []admin.Difference{{
@@ -48,6 +48,18 @@ func TestDrift(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
+	}
+	b := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), viewToken)
+	if page := b.get("/console/drift").Body.String(); !strings.Contains(page, "No call or answer has differed") {
+		t.Errorf("no drift: %s", page)
+	}
+	f.status.APIs = append(f.status.APIs, admin.API{Name: "users", Drift: &admin.Drift{Total: 1214, Places: 2}})
+	f.status.APIs[0].Drift = f.report.API.Drift
+	b = signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = f }), viewToken)
+	page = b.get("/console/drift").Body.String()
+	users, orders := strings.Index(page, `href="/console/apis/users#drift">1,214<`), strings.Index(page, `href="/console/apis/orders#drift">1,213<`)
+	if users < 0 || orders < users {
+		t.Errorf("all drift: %s", page)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,22 +13,56 @@ import (
 
 const (
 	chartWidth  = 240
-	chartHeight = 48
+	chartHeight = 64
 )
 
-// chart is a small chart of the last hour, a value for each minute.
+// chartMinutes are the ranges that charts can show, in minutes.
+var chartMinutes = []int{15, 30, history.Minutes}
+
+// chartRange is a choice of how far back the charts go.
+type chartRange struct {
+	Minutes int
+	Chosen  bool
+}
+
+// rangeOf returns the range that a request asks for; all that is kept without a choice.
+func rangeOf(minutes string) int {
+	n, err := strconv.Atoi(minutes)
+	if err != nil || !slices.Contains(chartMinutes, n) {
+		return history.Minutes
+	}
+	return n
+}
+
+// chartRanges returns the ranges with the chosen one marked.
+func chartRanges(chosen int) (all []chartRange) {
+	for _, n := range chartMinutes {
+		all = append(all, chartRange{n, n == chosen})
+	}
+	return all
+}
+
+// chart is a small chart with a value for each minute.
 type chart struct {
-	Title string
-	Now   string // the value of the whole hour
-	Lines []chartLine
-	Most  string // the value at the upper edge
-	Text  string // what the chart shows, in words; the table has its values
+	Title   string
+	Now     string // the value of the whole range
+	Lines   []chartLine
+	Minutes []chartMinute
+	Most    string // the value at the upper edge; "" if all are 0
+	Begin   string // the first minute
+	Text    string // the chart in words; the table has its values
 }
 
 // chartLine is a line of a chart.
 type chartLine struct {
 	Class  string // of the style sheet
 	Points string // of an SVG polyline
+}
+
+// chartMinute is a minute of a chart: the column that the pointer is over, and its values in words.
+type chartMinute struct {
+	X, Width string // in SVG units
+	Text     string
 }
 
 // viewBox returns the size of the chart, in SVG units.
@@ -55,7 +90,7 @@ func tokensOf(bytes int64, tokensPerByte float64) int {
 	return int(math.Round(float64(bytes) * tokensPerByte))
 }
 
-// chartsOf returns the charts of the last hour.
+// chartsOf returns the charts of some minutes, and of all of them.
 func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte float64) []chart {
 	if len(minutes) == 0 {
 		return nil
@@ -67,7 +102,7 @@ func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte floa
 		}
 		return all
 	}
-	count := func(v float64) string { return number(int(math.Round(v))) }
+	count := func(v float64) string { return number(int(math.Round(v))) + "/min" }
 	latency := func(v float64) string { return milliseconds(time.Duration(v)) }
 	calls := values(func(m *history.Minute) float64 { return float64(m.Calls) })
 	failed := values(func(m *history.Minute) float64 { return float64(m.Failed) })
@@ -79,10 +114,10 @@ func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte floa
 		share = fmt.Sprintf(" (%.1f %%)", 100*float64(total.Failed)/float64(total.Calls))
 	}
 	return []chart{
-		newChart("Calls", number(total.Calls), count, series{"one", calls}),
-		newChart("Errors", number(total.Failed)+share, count, series{"bad", failed}),
-		newChart("Latency, p50 and p99 (dashed)", milliseconds(total.P50)+" and "+milliseconds(total.P99), latency, series{"one", p50}, series{"two", p99}),
-		newChart("Tokens of results, estimated", number(tokensOf(total.Result, tokensPerByte)), count, series{"one", tokens}),
+		newChart("Calls", number(total.Calls), minutes, count, series{"one", calls}),
+		newChart("Errors", number(total.Failed)+share, minutes, count, series{"bad", failed}),
+		newChart("Latency, p50 and p99 (dashed)", milliseconds(total.P50)+" and "+milliseconds(total.P99), minutes, latency, series{"one", p50}, series{"two", p99}),
+		newChart("Tokens of results, estimated", number(tokensOf(total.Result, tokensPerByte)), minutes, count, series{"one", tokens}),
 	}
 }
 
@@ -93,17 +128,26 @@ type series struct {
 }
 
 // newChart returns a chart of lines on one scale.
-func newChart(title, now string, format func(float64) string, lines ...series) chart {
+func newChart(title, now string, minutes []history.Minute, format func(float64) string, lines ...series) chart {
 	most := 0.0
 	for _, l := range lines {
-		for _, v := range l.values {
-			most = max(most, v)
-		}
+		most = max(most, slices.Max(l.values))
 	}
-	c := chart{Title: title, Now: now, Most: format(most)}
-	c.Text = title + ", a chart of the last hour by minute: " + now + " for the hour, peak " + c.Most + "/min"
+	c := chart{Title: title, Now: now, Begin: minutes[0].Begin.Format("15:04")}
+	if most > 0 {
+		c.Most = format(most)
+	}
+	c.Text = fmt.Sprintf("%s, a chart of the last %d minutes: %s in all, peak %s", title, len(minutes), now, format(most))
 	for _, l := range lines {
 		c.Lines = append(c.Lines, chartLine{l.class, points(l.values, most)})
+	}
+	step := float64(chartWidth) / float64(len(minutes))
+	for i := range minutes {
+		text := minutes[i].Begin.Format("15:04")
+		for _, l := range lines {
+			text += ", " + format(l.values[i])
+		}
+		c.Minutes = append(c.Minutes, chartMinute{fmt.Sprintf("%.1f", float64(i)*step), fmt.Sprintf("%.1f", step), text})
 	}
 	return c
 }

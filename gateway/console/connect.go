@@ -1,11 +1,14 @@
 package console
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/docs/start"
 )
 
 // connectData is what the page Connect shows.
@@ -33,6 +36,7 @@ type connectClient struct {
 	Guide    string // page of docs/start, without its extension
 	Snippets []connectSnippet
 	Steps    []string // what to do in a client that has no file or command
+	Install  string   // URL that adds the endpoint to the client; "" if the client has none
 }
 
 // connectSnippet is a command, or the content of a file.
@@ -58,6 +62,34 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.render(w, r, data)
+}
+
+// guideData is what the page of a client's guide shows.
+type guideData struct {
+	Name string
+	Text string // Markdown
+	Back string // URL of the endpoint's page
+}
+
+// guide serves a page of docs/start with the URL of an endpoint.
+func (c *Console) guide(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("guide")
+	text, err := start.Guides.ReadFile(name + ".md")
+	data, ok := newConnectData(c.o.Config(), r.URL.Query().Get("endpoint"))
+	if err != nil || !ok {
+		c.fail(w, r, http.StatusNotFound, "There is no such guide.")
+		return
+	}
+	c.render(w, r, guideData{name, strings.ReplaceAll(string(text), guideURL, data.Chosen.URL), data.Chosen.Path})
+}
+
+// guideURL returns the URL of a client's guide.
+func (d connectData) guideURL(name string) string {
+	u := "/console/connect/" + url.PathEscape(name)
+	if d.Chosen.Name != "" {
+		u += "?endpoint=" + url.QueryEscape(d.Chosen.Name)
+	}
+	return u
 }
 
 // newConnectData returns what connects clients to the endpoint of a configuration with that name, "" for the main one.
@@ -92,12 +124,27 @@ func (e connectEndpoint) entry() string {
 	return e.Name
 }
 
+// installURL returns the URL by which a client adds an endpoint to its configuration, after asking the user; "" if the client has none.
+// See https://code.visualstudio.com/api/extension-guides/ai/mcp and https://cursor.com/docs/mcp/install-links.
+func installURL(client, endpoint, entry string) string {
+	encoded := func(v any) []byte { text, _ := json.Marshal(v); return text } // strings can be written
+	switch client {
+	case "vscode":
+		return "vscode:mcp/install?" + url.PathEscape(string(encoded(map[string]string{"name": entry, "type": "http", "url": endpoint})))
+	case "cursor":
+		q := url.Values{"name": {entry}, "config": {base64.StdEncoding.EncodeToString(encoded(map[string]string{"url": endpoint}))}}
+		return "cursor://anysphere.cursor-deeplink/mcp/install?" + q.Encode()
+	}
+	return ""
+}
+
 // connectClients returns the clients of docs/start, in the order of its table, for an endpoint. TestConnectGuides holds each
 // snippet against the page.
-func connectClients(url, entry string) []connectClient {
-	fill := strings.NewReplacer(guideURL, url, guideName, entry)
+func connectClients(endpoint, entry string) []connectClient {
+	fill := strings.NewReplacer(guideURL, endpoint, guideName, entry)
 	clients := guideClients()
 	for i := range clients {
+		clients[i].Install = installURL(clients[i].ID, endpoint, entry)
 		for j := range clients[i].Snippets {
 			s := &clients[i].Snippets[j]
 			s.Label, s.Text = fill.Replace(s.Label), fill.Replace(s.Text)

@@ -1,12 +1,17 @@
 package console
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/a-h/templ"
 
 	"drawbridge/config"
 )
@@ -119,5 +124,37 @@ func TestConnectPage(t *testing.T) {
 	}
 	if w := b.get("/console/connect?endpoint=nobody"); w.Code != 404 {
 		t.Errorf("an unknown endpoint: %d", w.Code)
+	}
+	if w := b.get("/console/connect/vscode"); w.Code != 200 || !strings.Contains(w.Body.String(), "The gateway runs at `http://127.0.0.1:8080/mcp`") {
+		t.Errorf("a guide: %d %s", w.Code, w.Body)
+	}
+	for _, unknown := range []string{"none", "doc.go", "..%2f..%2fdocs%2fconsole", "vscode?endpoint=nobody"} {
+		if w := b.get("/console/connect/" + unknown); w.Code != 404 {
+			t.Errorf("the guide %s: %d", unknown, w.Code)
+		}
+	}
+}
+
+// TestInstallURLs: a link of an editor has the endpoint and its name, whatever characters they have, and no other URL opens an application.
+func TestInstallURLs(t *testing.T) {
+	const endpoint, entry = "https://mcp.example.com/mcp/a?b&c=\"d\"", "a b&c"
+	query, ok := strings.CutPrefix(installURL("vscode", endpoint, entry), "vscode:mcp/install?")
+	text, err := url.PathUnescape(query)
+	var server struct{ Name, Type, URL string }
+	if !ok || err != nil || json.Unmarshal([]byte(text), &server) != nil || server.Name != entry || server.Type != "http" || server.URL != endpoint {
+		t.Errorf("VS Code: %q %+v", query, server)
+	}
+	u, err := url.Parse(installURL("cursor", endpoint, entry))
+	if err != nil || u.Scheme != "cursor" || u.Host != "anysphere.cursor-deeplink" || u.Path != "/mcp/install" || u.Query().Get("name") != entry {
+		t.Fatalf("Cursor: %v %v", u, err)
+	}
+	text64, err := base64.StdEncoding.DecodeString(u.Query().Get("config"))
+	if err != nil || string(text64) != `{"url":"https://mcp.example.com/mcp/a?b\u0026c=\"d\""}` {
+		t.Errorf("Cursor: %s %v", text64, err)
+	}
+	for _, other := range []string{"javascript:alert(1)", "vscode://evil/run", "cursor://evil", "file:///etc/passwd"} {
+		if got := appURL(other); got != templ.FailedSanitizationURL {
+			t.Errorf("%s is written as %s", other, got)
+		}
 	}
 }

@@ -54,7 +54,7 @@ type Gateway interface {
 	// DocumentText returns the lines around a position in a file of an API's document, from the bytes that are in use, and
 	// of a long line the part around the column. The error says why they can't be shown.
 	DocumentText(ctx context.Context, api, file string, line, column int) (*Excerpt, error)
-	// Readiness reads the document of an API again and scores its tools.
+	// Readiness reads the document of an API again and scores its tools, or returns a score of the last minute. It must not be changed.
 	Readiness(ctx context.Context, api string) (*readiness.Report, error)
 	// Reload reads the configuration and all documents again, and returns when the result is in use.
 	Reload(ctx context.Context) error
@@ -114,6 +114,7 @@ func (c *Console) routes() http.Handler {
 		{"POST /console/apis/{name}/accept", signin.Operate, c.accept},
 		{"POST /console/discovery/{name}/accept", signin.Operate, c.acceptLoss},
 		{"POST /console/reload", signin.Operate, c.reload},
+		{"GET /console/drift", signin.View, c.drift},
 		{"GET /console/tools", signin.View, c.tools},
 		{"GET /console/tools/{name}", signin.View, c.tool},
 		{"GET /console/live", signin.View, c.live},
@@ -128,6 +129,7 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/try/{tool}", signin.Operate, c.tryPage},
 		{"POST /console/try/{tool}", signin.Operate, c.try},
 		{"GET /console/connect", signin.View, c.connect},
+		{"GET /console/connect/{guide}", signin.View, c.guide},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {
 		mux.Handle(route.pattern, c.authorize(route.role, route.serve))

@@ -103,11 +103,11 @@ func TestDependencies(t *testing.T) {
 	page := signedIn(t, c, viewToken).get("/console").Body.String()
 	for _, want := range []string{
 		"the audit log can&#39;t be written, and calls are refused</p>",
-		`https://a.example.com</th><td><span class="state failed">failed</span></td><td>no keys: status 502<`,
-		`https://b.example.com</th><td><span class="state stale">stale</span></td><td>2 keys by an earlier process: &lt;b&gt;<`,
-		`https://c.example.com</th><td><span class="state ready">ready</span></td><td>1 key<`,
-		`audit log</th><td><span class="state failed">failed</span></td><td>not writable since `, `calls are refused, 17 records wait: no space left on device<`,
-		`shared state</th><td><span class="state ready">ready</span></td><td>up, 3 replicas<`,
+		`https://a.example.com</th><td data-label="State"><span class="state failed">failed</span></td><td data-label="Details">no keys: status 502<`,
+		`https://b.example.com</th><td data-label="State"><span class="state stale">stale</span></td><td data-label="Details">2 keys by an earlier process: &lt;b&gt;<`,
+		`https://c.example.com</th><td data-label="State"><span class="state ready">ready</span></td><td data-label="Details">1 key<`,
+		`audit log</th><td data-label="State"><span class="state failed">failed</span></td><td data-label="Details">not writable since `, `calls are refused, 17 records wait: no space left on device<`,
+		`shared state</th><td data-label="State"><span class="state ready">ready</span></td><td data-label="Details">up, 3 replicas<`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)

@@ -186,3 +186,33 @@ func BenchmarkConsoleSearch(b *testing.B) {
 		})
 	}
 }
+
+// TestImpliedScopes: the table by scopes, the tools of a token and the list of tools count by the same rule, also where a scope implies others.
+func TestImpliedScopes(t *testing.T) {
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	config := strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)), `"orders:all": [`, `"orders:admin": ["mcp:tools"], "orders:all": [`, 1)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "purge", "show"), "admin: {token: "+operatorToken+"}\n"+config, service.URL)
+	session := gatewaytest.SignInToConsole(t, g, operatorToken)
+	page := gatewaytest.Do(g.Admin(), http.MethodGet, "/console/access", session).Body.String()
+	if want := `href="/console/tools?granted=orders%3Aadmin">3 tools</a>`; !strings.Contains(page, want) {
+		t.Errorf("no %s in %s", want, page)
+	}
+	for _, want := range []string{`href="/console/tools?granted=mcp%3Atools">2 tools</a>`, `href="/console/tools?granted=orders%3Aall">3 tools</a>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	form := session.Clone()
+	form.Set("Sec-Fetch-Site", "same-origin")
+	token := i.Token(t, map[string]any{"scope": "orders:admin"})
+	page = gatewaytest.PostForm(g.Admin(), "/console/access", url.Values{"csrf": {consoleForm(t, g, session)}, "token": {token}}, form).Body.String()
+	if !strings.Contains(page, "It may call 3 of 3 tools") {
+		t.Errorf("the token: %s", page)
+	}
+	for granted, want := range map[string]string{"orders:admin": "3 of 3 tools", "mcp:tools": "2 of 3 tools", "": "0 of 3 tools"} {
+		page := gatewaytest.Do(g.Admin(), http.MethodGet, "/console/tools?granted="+url.QueryEscape(granted), session).Body.String()
+		if !strings.Contains(page, want) {
+			t.Errorf("granted %q: no %q in %s", granted, want, page)
+		}
+	}
+}

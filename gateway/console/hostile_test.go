@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -70,7 +71,15 @@ func (h hostileTrials) Trial(string) (TrialTool, bool) {
 		"choice": map[string]any{"enum": []string{h.text}},
 		"list":   map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "default": []string{h.text}},
 	}})
-	return TrialTool{Name: h.text, Title: h.text, API: h.text, Method: h.text, Path: h.text, Input: input, Refused: h.refused}, true
+	example, _ := json.Marshal(map[string]any{h.text: h.text})
+	return TrialTool{Name: h.text, Title: h.text, API: h.text, Method: h.text, Path: h.text, Input: input, Example: example, Refused: h.refused}, true
+}
+
+func (h hostileTrials) Request(context.Context, string, json.RawMessage) (call.Exchange, error) {
+	if h.refused != "" {
+		return call.Exchange{}, errors.New(h.text)
+	}
+	return call.Exchange{Method: h.text, URL: h.text, RequestHeader: []call.HeaderLine{{Name: h.text, Value: h.text}}, RequestBody: h.text}, nil
 }
 
 func (h hostileTrials) Try(context.Context, string, string, json.RawMessage) (TrialResult, error) {

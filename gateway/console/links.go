@@ -3,6 +3,9 @@ package console
 import (
 	"net/url"
 	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
 
 	"drawbridge/gateway/admin"
 )
@@ -19,14 +22,36 @@ func toolURL(name string) string { return "/console/tools/" + url.PathEscape(nam
 // tryURL returns the URL of the page on which a tool is tried.
 func tryURL(name string) string { return "/console/try/" + url.PathEscape(name) }
 
-// toolsURL returns the URL of the tools that pass a filter: api, tag or scope.
+// toolsURL returns the URL of the tools that pass a filter: api, tag, scope or granted.
 func toolsURL(filter, value string) string {
 	return "/console/tools?" + filter + "=" + url.QueryEscape(value)
 }
 
+// callsURL returns the URL of the last calls of an API with an outcome, "" for all.
+func callsURL(api, outcome string) string { return liveFilter{API: api, Outcome: outcome}.url() }
+
+// apisURL returns the URL of the APIs in a state.
+func apisURL(s admin.State) string { return "/console/apis?state=" + url.QueryEscape(string(s)) }
+
+// appURL returns a URL that opens an editor, and that of a failed check for every other one.
+func appURL(u string) templ.SafeURL {
+	if strings.HasPrefix(u, "vscode:mcp/install?") || strings.HasPrefix(u, "cursor://anysphere.cursor-deeplink/mcp/install?") {
+		return templ.SafeURL(u)
+	}
+	return templ.FailedSanitizationURL
+}
+
+// chartURL returns the URL of the overview with charts of the last minutes.
+func chartURL(minutes int) string { return "/console?minutes=" + strconv.Itoa(minutes) + "#calls" }
+
+// fateURL returns the URL of the operations of an API with a fate.
+func fateURL(api string, f admin.Fate) string {
+	return apiURL(api) + "?fate=" + url.QueryEscape(string(f))
+}
+
 // fateURL returns the URL of the operations with a fate, and of the same query.
 func (d apiData) fateURL(f admin.Fate) string {
-	u := apiURL(d.API.Name) + "?fate=" + url.QueryEscape(string(f))
+	u := fateURL(d.API.Name, f)
 	if d.Query != "" {
 		u += "&q=" + url.QueryEscape(d.Query)
 	}
@@ -42,12 +67,4 @@ func (d apiData) where(p admin.Place) string {
 func documentURL(api, file string, line, column int) string {
 	q := url.Values{"file": {file}, "line": {strconv.Itoa(line)}, "column": {strconv.Itoa(column)}}
 	return apiURL(api) + "/document?" + q.Encode()
-}
-
-// acceptURL returns the URL of the form that accepts what waits.
-func (w waiting) acceptURL() string {
-	if w.Kind == "loss" {
-		return "/console/discovery/" + url.PathEscape(w.Name) + "/accept"
-	}
-	return apiURL(w.Name) + "/accept"
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"drawbridge/gateway/console/signin"
 	"drawbridge/gateway/history"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -69,7 +71,7 @@ func (f liveFilter) accepts(c *history.Call) bool {
 type liveData struct {
 	Filter   liveFilter
 	Calls    []liveCall
-	Newest   uint64 // the number of the first of Calls; 0 if there is none
+	Newest   uint64 // the highest number of Calls; 0 if there is none
 	APIs     []string
 	Outcomes []string // those of the calls that are kept, and that of the filter
 	Callers  bool     // who called is shown
@@ -81,6 +83,14 @@ type liveData struct {
 type liveCall struct {
 	history.Call
 	Trail []trailStep
+}
+
+// ended returns when the call ended. Rows are in this order, and show this time.
+func (c liveCall) ended() time.Time { return c.Time.Add(c.Duration) }
+
+// bodyLine returns the beginning of arguments or an answer in one line.
+func bodyLine(body []byte) string {
+	return text.TruncateRunes(strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "\uFFFD")), " "), 80)
 }
 
 // trailStep is a step of a call that was reached.
@@ -114,6 +124,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	if len(d.Calls) > 0 {
 		d.Newest = d.Calls[0].Number
 	}
+	slices.SortStableFunc(d.Calls, func(a, b liveCall) int { return b.ended().Compare(a.ended()) }) // calls that end at once may be recorded in another order
 	if asked && d.Newest == after {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -160,10 +171,10 @@ func trailOf(c *history.Call) (trail []trailStep) {
 	return trail
 }
 
-// traceID returns the trace id as in logs; "" without tracing.
-func (c liveCall) traceID() string {
+// identifiers returns the request id and the trace id as in logs, as far as the call has them.
+func (c liveCall) identifiers() string {
 	if c.Trace == [16]byte{} {
-		return ""
+		return c.Request
 	}
-	return hex.EncodeToString(c.Trace[:])
+	return strings.TrimSpace(c.Request + " trace " + hex.EncodeToString(c.Trace[:]))
 }

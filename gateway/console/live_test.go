@@ -86,7 +86,7 @@ func TestCharts(t *testing.T) {
 		h.Add(&history.Call{API: "orders", OK: i%4 > 0, Duration: 100 * time.Millisecond, Result: 8})
 	}
 	page := b.get("/console").Body.String()
-	for _, want := range []string{"Calls: <strong>1,000</strong>", "Errors: <strong>250 (25.0 %)</strong>", "Tokens of results, estimated: <strong>2,000</strong>", `role="img" aria-label="Calls, a chart of the last hour by minute: 1,000 for the hour`} {
+	for _, want := range []string{"Calls: <strong>1,000</strong>", "Errors: <strong>250 (25.0 %)</strong>", "Tokens of results, estimated: <strong>2,000</strong>", `role="img" aria-label="Calls, a chart of the last 60 minutes: 1,000 in all, peak 1,000/min`, ", 1,000/min</title>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is missing in %s", want, page)
 		}
@@ -103,14 +103,14 @@ func TestPoints(t *testing.T) {
 		want   string
 	}{
 		{nil, ""},
-		{[]float64{0}, "0.0,47.0"},
-		{[]float64{0, 5, 10}, "0.0,47.0 120.0,24.0 240.0,1.0"},
+		{[]float64{0}, "0.0,63.0"},
+		{[]float64{0, 5, 10}, "0.0,63.0 120.0,32.0 240.0,1.0"},
 	} {
 		if got := points(tt.values, 10); got != tt.want {
 			t.Errorf("points(%v) = %q, want %q", tt.values, got, tt.want)
 		}
 	}
-	if got := points([]float64{0, 0}, 0); got != "0.0,47.0 240.0,47.0" {
+	if got := points([]float64{0, 0}, 0); got != "0.0,63.0 240.0,63.0" {
 		t.Errorf("all zero: %q", got)
 	}
 }

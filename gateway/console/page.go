@@ -35,6 +35,7 @@ var navigation = []page{
 	{"/console/tools", "Tools", signin.View},
 	{"/console/try", "Try", signin.Operate},
 	{"/console/live", "Live", signin.View},
+	{"/console/drift", "Drift", signin.View},
 	{"/console/access", "Access", signin.View},
 	{"/console/connect", "Connect", signin.View},
 }

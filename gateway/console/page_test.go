@@ -55,8 +55,9 @@ func FuzzPages(f *testing.F) {
 			tryData{Tool: TrialTool{Name: s, Title: s, API: s, Method: s, Path: s}, Fields: fields, Arguments: s, Problem: s, Consent: "x" + s},
 			liveData{Filter: liveFilter{API: s, Tool: s, Outcome: s}, Callers: true, Calls: []liveCall{{Call: history.Call{RPC: s, Tool: s, API: "x" + s, Outcome: s, Cache: "x" + s, Client: "x" + s}}}},
 			connectData{Chosen: connectEndpoint{Name: "x" + s, URL: s}, Clients: []connectClient{{Name: s, ID: "id", Guide: s, Steps: []string{s}, Snippets: []connectSnippet{{s, s}}}}},
+			guideData{Name: s, Text: "x" + s, Back: "/x"},
 			documentData{API: s, File: s, Lines: []line{{1, s, true}}},
-			overviewData{Done: "x" + s, Failed: "x" + s, Charts: []chart{{Title: s, Lines: []chartLine{{s, s}}}}, Waiting: []waiting{{s, "x" + s, s, s}}},
+			overviewData{Done: "x" + s, Failed: "x" + s, Charts: []chart{{Title: s, Lines: []chartLine{{s, s}}}}, Attention: []attention{{State: s, Kind: s, Name: s, URL: "/", Reason: s, Next: s, Command: "x" + s, Accept: "/x", Digest: s}}},
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi/readiness"
@@ -16,10 +17,10 @@ type readinessData struct {
 	Pages      pageLinks
 }
 
-// readiness scores the tools of an API. It reads the document again, so that nothing has to be kept for it.
+// readiness serves the score of the tools of an API.
 func (c *Console) readiness(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	if _, ok := c.o.Gateway.Report(name); !ok {
+	if !slices.ContainsFunc(c.o.Gateway.Status().APIs, func(a admin.API) bool { return a.Name == name }) {
 		c.fail(w, r, http.StatusNotFound, "There is no API of that name.")
 		return
 	}

@@ -35,6 +35,14 @@ func number(n int) string {
 	return text
 }
 
+// counted writes a count with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
 // milliseconds writes a latency with three significant digits.
 func milliseconds(d time.Duration) string {
 	ms := float64(d) / float64(time.Millisecond)
@@ -165,23 +173,24 @@ func (d connectData) chosen() string {
 
 // requestText returns a request to a service as HTTP shows it.
 func requestText(e *call.Exchange) string {
-	return e.Method + " " + e.URL + "\n" + messageText(e.RequestHeader, e.RequestBody, e.RequestBodyCut)
+	text := e.Method + " " + e.URL + "\n" + headerText(e.RequestHeader)
+	if e.RequestBody != "" {
+		text += "\n" + e.RequestBody
+	}
+	return cutText(text, e.RequestBodyCut)
 }
 
-// responseText returns a response of a service as HTTP shows it.
-func responseText(e *call.Exchange) string {
-	return fmt.Sprint(e.Status, "\n", messageText(e.ResponseHeader, e.ResponseBody, e.ResponseBodyCut))
+// responseHead returns the status and the header of a response.
+func responseHead(e *call.Exchange) string {
+	return fmt.Sprint(e.Status, "\n", headerText(e.ResponseHeader))
 }
 
-func messageText(header []call.HeaderLine, body string, cut bool) string {
+func headerText(header []call.HeaderLine) string {
 	var b strings.Builder
 	for _, line := range header {
 		b.WriteString(line.Name + ": " + line.Value + "\n")
 	}
-	if body != "" {
-		b.WriteString("\n" + body)
-	}
-	return cutText(b.String(), cut)
+	return b.String()
 }
 
 // cutText returns a text that may be the beginning of a longer one, as people are shown it.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
@@ -39,16 +41,23 @@ type ToolSet interface {
 type toolFilter struct {
 	Query, API, Tag, Scope string
 	Fate                   admin.Fate
+	// Granted are the scopes of a token that may call the tools, if ByGrant is set: it may have none.
+	Granted string
+	ByGrant bool
 }
 
 func newToolFilter(q url.Values) toolFilter {
 	return toolFilter{
 		Query: strings.TrimSpace(q.Get("q")), API: q.Get("api"), Tag: q.Get("tag"), Scope: q.Get("scope"), Fate: admin.Fate(q.Get("fate")),
+		Granted: q.Get("granted"), ByGrant: q.Has("granted"),
 	}
 }
 
 // has reports whether a tool passes the filter, apart from the query.
-func (f *toolFilter) has(s ToolSet, t *catalog.Tool) bool {
+func (f *toolFilter) has(s ToolSet, tokens Tokens, t *catalog.Tool) bool {
+	if f.ByGrant && !tokens.Allows(&auth.Principal{Scopes: strings.Fields(f.Granted)}, s.Scopes(t)) {
+		return false
+	}
 	return (f.API == "" || t.API == f.API) && (f.Tag == "" || slices.Contains(t.Tags, f.Tag)) &&
 		(f.Fate == "" || s.Fate(t) == f.Fate) && (f.Scope == "" || hasScope(s.Scopes(t), f.Scope))
 }
@@ -59,11 +68,22 @@ func hasScope(sets [][]string, scope string) bool {
 
 // toolsData is what the page of tools shows.
 type toolsData struct {
-	Filter toolFilter
-	Rows   []toolRow
-	Total  int // tools that are served
-	Pages  pageLinks
-	APIs   []string
+	Filter  toolFilter
+	Rows    []toolRow
+	Total   int     // tools that are served
+	Sorting sorting // of the tools; zero for the hits of a search, the best of which is first
+	Pages   pageLinks
+	APIs    []string
+}
+
+// toolColumns are the columns by which tools can be sorted.
+var toolColumns = map[string]func(a, b *catalog.Tool) int{
+	"name": func(a, b *catalog.Tool) int { return strings.Compare(a.Name, b.Name) },
+	"operation": func(a, b *catalog.Tool) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
+	},
+	"api":  func(a, b *catalog.Tool) int { return strings.Compare(a.API, b.API) },
+	"size": func(a, b *catalog.Tool) int { return a.Bytes() - b.Bytes() },
 }
 
 // toolRow is a tool in a list.
@@ -78,32 +98,45 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	if set := c.o.Tools(); set != nil {
 		all := set.All()
 		d.Total = len(all)
-		allowed := func(t *catalog.Tool) bool { return d.Filter.has(set, t) }
+		allowed := func(t *catalog.Tool) bool { return d.Filter.has(set, c.o.Access, t) }
 		found, links := []*catalog.Tool(nil), pageLinks{}
 		if d.Filter.Query != "" {
-			found = byName(set, d.Filter.Query, allowed, set.Find(r.Context(), d.Filter.Query, toolsPerPage, allowed))
-			if len(found) == 0 {
-				found = containing(all, d.Filter.Query, allowed)
-			}
+			found = search(r.Context(), set, d.Filter.Query, allowed)
 		} else {
 			for _, t := range all {
 				if allowed(t) {
 					found = append(found, t)
 				}
 			}
+			d.Sorting = sortedBy(r.URL, found, "name", toolColumns)
 			var from, to int
 			from, to, links = paged(r.URL, len(found), toolsPerPage)
 			found = found[from:to]
 		}
 		d.Pages = links
-		for _, t := range found {
-			d.Rows = append(d.Rows, toolRow{t, set.Fate(t), firstLine(t.Description)})
-		}
+		d.Rows = rowsOf(set, found)
 	}
 	for _, api := range c.o.Gateway.Status().APIs {
 		d.APIs = append(d.APIs, api.Name)
 	}
 	c.render(w, r, d)
+}
+
+// rowsOf returns the rows of tools.
+func rowsOf(set ToolSet, tools []*catalog.Tool) (rows []toolRow) {
+	for _, t := range tools {
+		rows = append(rows, toolRow{t, set.Fate(t), firstLine(t.Description)})
+	}
+	return rows
+}
+
+// search returns the best tools for a query: a name, a purpose in words, or a part of a name.
+func search(ctx context.Context, set ToolSet, query string, allowed func(*catalog.Tool) bool) []*catalog.Tool {
+	found := byName(set, query, allowed, set.Find(ctx, query, toolsPerPage, allowed))
+	if len(found) == 0 {
+		found = containing(set.All(), query, allowed)
+	}
+	return found
 }
 
 // byName puts the tool whose name is the query first.

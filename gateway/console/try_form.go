@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/unseen"
 )
 
@@ -48,36 +49,18 @@ const (
 	fieldJSON    fieldKind = "json"
 )
 
-// trySchema is the part of a property's schema that decides how it is entered.
-type trySchema struct {
-	Type        json.RawMessage   `json:"type"`
-	Title       string            `json:"title"`
-	Description string            `json:"description"`
-	Enum        []json.RawMessage `json:"enum"`
-	Const       json.RawMessage   `json:"const"`
-	Default     json.RawMessage   `json:"default"`
-	Examples    []json.RawMessage `json:"examples"`
-	Format      string            `json:"format"`
-}
-
 // maxOptions is the most values that are offered as a choice.
 const maxOptions = 500
 
 // newTryForm returns the form of a schema. A schema that can't be read yields a form without fields: the arguments can still be
 // entered as JSON.
 func newTryForm(schema json.RawMessage) *tryForm {
-	var object struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
-	}
-	if json.Unmarshal(schema, &object) != nil {
-		return &tryForm{}
-	}
 	f := &tryForm{}
-	for _, m := range members(object.Properties) {
-		var property trySchema // stays empty for a boolean schema
-		_ = json.Unmarshal(m.value, &property)
-		f.fields = append(f.fields, newTryField(m.name, &property, slices.Contains(object.Required, m.name)))
+	if !json.Valid(schema) {
+		return f
+	}
+	for _, m := range jsonschema.Parse(schema).Members() {
+		f.fields = append(f.fields, newTryField(m.Name, m.Schema, m.Required))
 	}
 	slices.SortStableFunc(f.fields, func(a, b tryField) int {
 		switch {
@@ -120,16 +103,15 @@ func members(object json.RawMessage) (all []member) {
 	return all
 }
 
-func newTryField(name string, s *trySchema, required bool) tryField {
-	f := tryField{Name: name, Input: "arg." + name, Description: s.Description, Required: required, Kind: fieldJSON}
-	if s.Title != "" && s.Description == "" {
-		f.Description = s.Title
-	}
-	switch kind := singleType(s.Type); {
-	case s.Const != nil:
-		f.choose([]json.RawMessage{s.Const})
-	case len(s.Enum) > 0 && len(s.Enum) <= maxOptions:
-		f.choose(s.Enum)
+func newTryField(name string, s *jsonschema.Schema, required bool) tryField {
+	f := tryField{Name: name, Input: "arg." + name, Required: required, Kind: fieldJSON}
+	f.Description = cmp.Or(keyword(s, "description").Text(), keyword(s, "title").Text())
+	enum := elements(keyword(s, "enum"))
+	switch kind := singleType(keyword(s, "type").Texts()); {
+	case keyword(s, "const").Value != nil:
+		f.choose([]json.RawMessage{keyword(s, "const").Value})
+	case len(enum) > 0 && len(enum) <= maxOptions:
+		f.choose(enum)
 	case kind == "boolean":
 		f.choose([]json.RawMessage{json.RawMessage("true"), json.RawMessage("false")})
 	case kind == "string":
@@ -139,14 +121,30 @@ func newTryField(name string, s *trySchema, required bool) tryField {
 	case kind == "number":
 		f.Kind = fieldNumber
 	}
-	hint := s.Default
-	if hint == nil && len(s.Examples) > 0 {
-		hint = s.Examples[0]
+	hint := json.RawMessage(keyword(s, "default").Value)
+	if examples := elements(keyword(s, "examples")); hint == nil && len(examples) > 0 {
+		hint = examples[0]
 	}
 	if f.Placeholder = f.entered(hint); f.Placeholder == "" {
-		f.Placeholder = s.Format
+		f.Placeholder = keyword(s, "format").Text()
 	}
 	return f
+}
+
+// keyword returns the first keyword of that name among the schemas that a value must match, behind references and in allOf, too.
+func keyword(s *jsonschema.Schema, name string) jsonschema.Keyword {
+	for part, role := range s.Applied() {
+		if k := part.Keyword(name); role == jsonschema.Always && k.Name != "" {
+			return k
+		}
+	}
+	return jsonschema.Keyword{}
+}
+
+// elements returns the elements of a keyword whose value is a list.
+func elements(k jsonschema.Keyword) (all []json.RawMessage) {
+	_ = json.Unmarshal(k.Value, &all) // none if it is no list
+	return all
 }
 
 // hint returns the id of the element that describes the field; "" if there is none.
@@ -169,21 +167,13 @@ func (f *tryField) choose(values []json.RawMessage) {
 	}
 }
 
-// singleType returns the type that a schema permits besides null; "" if there are several, or any.
-func singleType(t json.RawMessage) string {
-	var one string
-	if json.Unmarshal(t, &one) == nil {
-		return one
-	}
-	var several []string
-	if json.Unmarshal(t, &several) != nil {
+// singleType returns the only one of some types besides null; "" if there are several, or none.
+func singleType(types []string) string {
+	types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" })
+	if len(types) != 1 {
 		return ""
 	}
-	several = slices.DeleteFunc(several, func(s string) bool { return s == "null" })
-	if len(several) != 1 {
-		return ""
-	}
-	return several[0]
+	return types[0]
 }
 
 // entered returns a JSON value as it is entered in the field.

@@ -43,6 +43,13 @@ func (t *tried) Try(_ context.Context, actor, tool string, args json.RawMessage)
 	}, nil
 }
 
+func (t *tried) Request(_ context.Context, tool string, args json.RawMessage) (call.Exchange, error) {
+	if strings.Contains(string(args), "bad") {
+		return call.Exchange{}, errors.New("bad arguments")
+	}
+	return call.Exchange{Method: "GET", URL: "http://service/" + tool, RequestBody: string(args)}, nil
+}
+
 const trialSchema = `{"type":"object","required":["id","state"],"properties":{
 	"note":{"type":"string","description":"A <b>note</b>"},
 	"id":{"type":"integer","default":7},
@@ -218,5 +225,47 @@ func TestTryRefusals(t *testing.T) {
 	operator.post("/console/try/deleteOrder", consent)
 	if diff := cmp.Diff([]string{`admin:admin deleteOrder {"id":"1"}`}, trials.calls); diff != "" {
 		t.Errorf("calls (-want +got)\n%s", diff)
+	}
+}
+
+// TestTryRequest: the form begins with an example that fits, and the page has the request and the command before anything is sent.
+func TestTryRequest(t *testing.T) {
+	trials := newTrials()
+	tool := trials.tools["getOrder"]
+	tool.Example = json.RawMessage(`{"id":7,"state":"open","note":"it's"}`)
+	trials.tools["getOrder"] = tool
+	b := signedIn(t, newTestConsole(t, func(o *Options) { o.Trials = trials }), operateToken)
+	page := html.UnescapeString(b.get("/console/try/getOrder").Body.String())
+	for _, want := range []string{
+		`name="arg.id" value="7"`, `value="it's"`, `<option value=""open"" selected>`, "GET http://service/getOrder", `curl -s 'http://127.0.0.1:8080/mcp' \`,
+		`-H 'Mcp-Name: getOrder'`, `"arguments":{"id":7,"state":"open","note":"it'\''s"}`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	page = b.post("/console/try/getOrder", url.Values{"csrf": {b.csrf()}, "show": {"request"}, "arg.id": {"8"}}).Body.String()
+	if !strings.Contains(page, "{&#34;id&#34;:8}") || len(trials.calls) != 0 {
+		t.Errorf("shown: %d calls, %s", len(trials.calls), page)
+	}
+	page = b.post("/console/try/getOrder", url.Values{"csrf": {b.csrf()}, "show": {"request"}, "arg.note": {"bad"}}).Body.String()
+	if !strings.Contains(page, "bad arguments") || len(trials.calls) != 0 {
+		t.Errorf("unfit: %s", page)
+	}
+	if page := b.post("/console/try/deleteOrder", url.Values{"csrf": {b.csrf()}, "show": {"request"}}).Body.String(); strings.Contains(page, `id="confirm"`) {
+		t.Error("a request that is only shown asks for the confirmation")
+	}
+}
+
+// TestTryFormReferences: arguments behind references and in allOf have fields of their type.
+func TestTryFormReferences(t *testing.T) {
+	f := newTryForm(json.RawMessage(`{"allOf":[{"$ref":"#/$defs/base"},{"properties":{"n":{"allOf":[{"$ref":"#/$defs/count"},{"description":"how many"}]}},"required":["n"]}],
+		"$defs":{"base":{"properties":{"kind":{"$ref":"#/$defs/kind"}}},"kind":{"enum":["a","b"]},"count":{"type":"integer"}}}`))
+	var got []string
+	for _, field := range f.fields {
+		got = append(got, field.Name+" "+string(field.Kind)+" "+field.Description)
+	}
+	if diff := cmp.Diff([]string{"n integer how many", "kind choice "}, got); diff != "" {
+		t.Errorf("fields (-want +got)\n%s", diff)
 	}
 }

@@ -93,9 +93,9 @@ func (r *Recorder) api(name string, at int64) *apiHour {
 	return a
 }
 
-// Hour returns the last hour by minutes, the oldest first; the last one has only begun. total is all of it. Both are empty if r
-// is nil.
-func (r *Recorder) Hour() (minutes []Minute, total Minute) {
+// Recent returns the last n minutes, 1 to [Minutes], the oldest first; the last one has only begun. total is all of them. Both are empty
+// if r is nil.
+func (r *Recorder) Recent(n int) (minutes []Minute, total Minute) {
 	if r == nil {
 		return nil, Minute{}
 	}
@@ -103,7 +103,7 @@ func (r *Recorder) Hour() (minutes []Minute, total Minute) {
 	r.mu.Lock()
 	all := r.minutes
 	r.mu.Unlock()
-	return hourOf(&all, now)
+	return recent(&all, now, max(1, min(n, Minutes)))
 }
 
 // APIs returns the sums of the last hour by API, without those that were not called.

@@ -64,7 +64,7 @@ func TestMinutesPass(t *testing.T) {
 		r.Add(&Call{API: "a", Duration: time.Second, Result: 10})
 		time.Sleep(30 * time.Minute)
 		r.Add(&Call{API: "b", OK: true, Duration: time.Millisecond, Result: 5})
-		minutes, total := r.Hour()
+		minutes, total := r.Recent(Minutes)
 		if len(minutes) != Minutes || total.Calls != 3 || total.Failed != 1 || total.Result != 25 {
 			t.Errorf("%d minutes, total %+v", len(minutes), total)
 		}
@@ -79,7 +79,7 @@ func TestMinutesPass(t *testing.T) {
 			t.Errorf("by API: %+v, %+v", a, b)
 		}
 		time.Sleep(45 * time.Minute)
-		if _, total := r.Hour(); total.Calls != 1 {
+		if _, total := r.Recent(Minutes); total.Calls != 1 {
 			t.Errorf("after 75 minutes: %+v", total)
 		}
 		if apis := r.APIs(); len(apis) != 1 {
@@ -116,7 +116,7 @@ func TestConcurrent(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 100 {
-				_, _ = r.Hour()
+				_, _ = r.Recent(Minutes)
 				_ = r.APIs()
 				for _, c := range r.Last(100, func(*Call) bool { return true }) {
 					if c.Tool != "tool" || c.Caller != "tool" || string(c.Arguments) != "tool" || c.Client != "" {
@@ -127,7 +127,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	timebox.Done(t, all.Wait)
-	if _, total := r.Hour(); total.Calls != 4000 {
+	if _, total := r.Recent(Minutes); total.Calls != 4000 {
 		t.Errorf("%d calls", total.Calls)
 	}
 }
@@ -185,7 +185,7 @@ func TestManyAPIs(t *testing.T) {
 		for i := range 2 * MaxAPIs {
 			r.Add(&Call{API: strconv.Itoa(i)})
 		}
-		if _, total := r.Hour(); len(r.APIs()) != MaxAPIs || total.Calls != 2*MaxAPIs {
+		if _, total := r.Recent(Minutes); len(r.APIs()) != MaxAPIs || total.Calls != 2*MaxAPIs {
 			t.Errorf("%d APIs, %d calls", len(r.APIs()), total.Calls)
 		}
 		time.Sleep(30 * time.Minute)
@@ -212,7 +212,7 @@ func TestAddAllocatesNothing(t *testing.T) {
 
 func TestNil(t *testing.T) {
 	var r *Recorder
-	if minutes, _ := r.Hour(); r.On() || r.Bodies() || minutes != nil || len(r.APIs()) > 0 || r.Newest() != 0 || r.Last(1, nil) != nil {
+	if minutes, _ := r.Recent(Minutes); r.On() || r.Bodies() || minutes != nil || len(r.APIs()) > 0 || r.Newest() != 0 || r.Last(1, nil) != nil {
 		t.Error("a nil recorder records")
 	}
 }

@@ -89,12 +89,12 @@ type Minute struct {
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// hourOf returns the hour before now by minutes, and all of it.
-func hourOf(from *[Minutes]minute, now time.Time) (minutes []Minute, total Minute) {
-	minutes = make([]Minute, 0, Minutes)
+// recent returns the last n minutes before now, and all of them.
+func recent(from *[Minutes]minute, now time.Time, n int) (minutes []Minute, total Minute) {
+	minutes = make([]Minute, 0, n)
 	at := minuteOf(now)
 	var all latencies
-	for i := at - Minutes + 1; i <= at; i++ {
+	for i := at - int64(n) + 1; i <= at; i++ {
 		one := Minute{Begin: time.Unix(i*60, 0).In(now.Location())}
 		if m := &from[i%Minutes]; m.minute == i {
 			one.Calls, one.Failed, one.Result = int(m.calls), int(m.failed), m.result

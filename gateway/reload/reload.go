@@ -74,14 +74,14 @@ func (w *writer) reload(req request) {
 		return
 	}
 	served := c.ServedAs(w.o.Started)
-	opens, ok := w.permits(req, served)
-	if !ok {
-		w.watch.followRefused(w.inUse, c.Files())
-		return
-	}
 	deployed, err := w.o.Deploy(w.withServices(served), w.inUse.Deployment)
 	if err != nil {
 		w.refuse(req, err)
+		w.watch.followRefused(w.inUse, c.Files())
+		return
+	}
+	opens, ok := w.permits(req, served) // of a configuration that works: an operator is not asked to accept another one
+	if !ok {
 		w.watch.followRefused(w.inUse, c.Files())
 		return
 	}

@@ -50,6 +50,19 @@ func TestSeriesOfAPIs(t *testing.T) {
 	}
 }
 
+// TestWiderAndWrong demands that a configuration that gives wider access and can't work is refused, whoever asks for it: its error stays
+// told when the change of the file is noticed after a reload.
+func TestWiderAndWrong(t *testing.T) {
+	const text = "apis: [{name: a, spec: a.yaml, base_url: 'http://127.0.0.1:1'}]\n"
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": text, "a.yaml": gatewaytest.Document("A", "one")})
+	r.Served()
+	r.Write(map[string]string{"drawbridge.yaml": strings.Replace(text, "a.yaml", "a.yaml, pass_headers: [X-Forwarded-For]", 1)})
+	r.Eventually("the change is noticed", func() bool { return r.Status().Config.Error+strings.Join(r.Status().Config.Opens, "") != "" })
+	if c := r.Status().Config; !strings.Contains(c.Error, "can't be passed on") || len(c.Opens) > 0 {
+		t.Errorf("it is not refused: %q, and opens %q", c.Error, c.Opens)
+	}
+}
+
 // TestRefusedConfigurationStaysTold demands that a new document does not make operators believe that the
 // configuration was accepted.
 func TestRefusedConfigurationStaysTold(t *testing.T) {

@@ -2,10 +2,11 @@
 import { attacks } from "./attacks.mjs";
 import { logins } from "./logins.mjs";
 import { looks } from "./looks.mjs";
+import { tasks } from "./tasks.mjs";
 import { times } from "./times.mjs";
 import { browser, fault, noted, plan, report, row } from "./world.mjs";
 
-for (const [name, part] of Object.entries({ logins, times, looks, attacks })) {
+for (const [name, part] of Object.entries({ logins, times, looks, tasks, attacks })) {
   if (!name.includes(plan.only)) continue;
   try {
     await part();

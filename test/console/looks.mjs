@@ -1,4 +1,7 @@
 // Looks: accessibility, widths, pages without JavaScript, and screenshots.
+const widths = [360, 400, 768, 1440, 2560];
+const screens = 4; // the most screens of 800 pixels that the list of APIs may be high, at 1440 pixels
+
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -8,22 +11,27 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 export async function looks() {
   const origin = plan.gateways.one.console;
-  let findings = 0, judged = 0, wide = 0;
-  for (const name of ["one", "many"]) {
+  let findings = 0, judged = 0, wide = 0, high = 0;
+  for (const name of ["one", "many", "hostile"]) {
     if (!plan.gateways[name]) { fault(`no looks with ${name} documents: OPENAPI_CORPUS is not set`); continue; }
     const at = plan.gateways[name].console;
     for (const colorScheme of ["light", "dark"]) {
-      for (const width of [1280, 390]) {
+      for (const width of widths) {
         const context = await watched(at, { colorScheme, viewport: { width, height: 800 } });
         const page = await signIn(context, at, plan.operate);
         const pages = await pagesOf(page, at);
         if (name === "one") pages.set("the outcome of a call", null).set("a question", null);
         for (const [title, path] of pages) {
+          if (colorScheme === "dark" && ![400, 1440].includes(width)) continue; // colours depend on no other width
           await open(page, at, title, path);
-          judged++;
-          findings += await judge(page, `${title}, ${name}, ${colorScheme}, ${width}`);
+          if ([400, 1440].includes(width)) {
+            judged++;
+            findings += await judge(page, `${title}, ${name}, ${colorScheme}, ${width}`);
+          }
+          if (title === "APIs" && name === "many" && width === 1440) high = await page.evaluate(() => document.documentElement.scrollHeight / 800);
           const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
-          if (scroll > width) { wide++; fault(`${title}, ${name}, is ${scroll} pixels wide on a screen of ${width}`); }
+          const tables = await page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth && !e.querySelector(".source")).length);
+          if (scroll > width || tables > 0) { wide++; fault(`${title}, ${name}, is ${scroll} pixels wide on a screen of ${width}, and ${tables} tables are wider than it`); }
         }
         await context.close();
       }
@@ -43,7 +51,8 @@ export async function looks() {
   findings += await judge(front, "the page of the MCP listener");
   await landing.close();
   row(`serious findings of axe on ${judged + 2} pages`, findings, "0", findings === 0);
-  row("pages that are wider than the screen, at 1280 and 390 pixels", wide, "0", wide === 0);
+  row(`pages that are wider than the screen, or have a table that is, at ${widths.join(", ")} pixels`, wide, "0", wide === 0);
+  if (high > 0) row("screens of the list of APIs at 1440 pixels", high.toFixed(1), `≤ ${screens}`, high <= screens);
   await keyboard(origin);
   await withoutScripts(origin);
   await screenshots(origin);
@@ -55,7 +64,8 @@ async function open(page, origin, title, path) {
   await page.goto(`${origin}/console/try/${title === "a question" ? "deleteOrder" : "getOrder"}`);
   await page.getByLabel("id", { exact: false }).first().fill("SO 1001");
   await page.locator("#call").click();
-  return page.locator(title === "a question" ? "#confirm" : "#outcome").first().waitFor();
+  await page.locator(title === "a question" ? "#confirm" : "#outcome").first().waitFor();
+  return page.waitForLoadState("load"); // the style sheet is there
 }
 
 async function judge(page, title) {
@@ -111,12 +121,13 @@ export async function calls() {
 async function screenshots(origin) {
   mkdirSync(plan.screenshots, { recursive: true });
   for (const [name, title, path, colorScheme, width] of [
-    ["overview", "", "/console", "light", 1120], ["tools-dark", "", "/console/tools", "dark", 1120], ["try", "the outcome of a call", null, "light", 1120], ["live-phone", "", "/console/live", "light", 390],
+    ["overview", "", "/console", "light", 1120], ["tools-dark", "", "/console/tools", "dark", 1120], ["try", "the outcome of a call", null, "light", 1120], ["live-phone", "", "/console/live", "light", 390], ["apis", "", "/console/apis", "light", 1120], ["overview-dark", "", "/console", "dark", 1120],
   ]) {
     const context = await watched(origin, { colorScheme, viewport: { width, height: width < 500 ? 760 : 720 } });
     const page = await signIn(context, origin, plan.operate);
     await open(page, origin, title, path);
     await page.waitForTimeout(200);
+    await page.evaluate((version) => { document.body.innerHTML = document.body.innerHTML.replaceAll(version, "dev"); }, await page.locator(".version").innerText());
     const file = join(plan.screenshots, `${name}.png`);
     await page.screenshot({ path: file });
     const size = statSync(file).size;

@@ -9,6 +9,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"time"
+
+	"drawbridge/auth/authtest"
 )
 
 func main() {
@@ -46,11 +49,12 @@ type plan struct {
 	Only        string            `json:"only"`
 	Operate     string            `json:"operate"` // tokens
 	View        string            `json:"view"`
+	Token       string            `json:"token"` // of a client of the gateway with problems
 	Canaries    []string          `json:"canaries"`
 	Service     string            `json:"service"` // counts what it gets
 	Payload     string            `json:"payload"` // marker of all payloads
 	Payloads    []string          `json:"payloads"`
-	Gateways    map[string]places `json:"gateways"` // one, many, hostile
+	Gateways    map[string]places `json:"gateways"` // one, hostile, troubled, many
 }
 
 // places are where a gateway is reached.
@@ -79,8 +83,12 @@ func (s *settings) run(ctx context.Context) error {
 	if err := w.start(ctx); err != nil {
 		return err
 	}
+	token, err := idp.Issue(authtest.Token{Audience: []string{w.places["troubled"].Public + "/mcp"}, Scopes: []string{"orders:all"}, Life: time.Hour})
+	if err != nil {
+		return err
+	}
 	p := plan{
-		Browser: s.browser, Screenshots: s.screenshots, Only: s.only, Operate: operateToken, View: viewToken, Service: service.URL, Payload: marker, Payloads: payloads,
+		Browser: s.browser, Screenshots: s.screenshots, Only: s.only, Operate: operateToken, View: viewToken, Token: token, Service: service.URL, Payload: marker, Payloads: payloads,
 		Canaries: []string{operateToken, viewToken, apiSecret, clientSecret}, Gateways: w.places,
 	}
 	file := filepath.Join(dir, "plan.json")

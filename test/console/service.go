@@ -53,7 +53,8 @@ var payloads = []string{
 // service is the service behind the gateways. It counts the calls that arrive.
 type service struct {
 	*httptest.Server
-	calls atomic.Int64
+	calls  atomic.Int64
+	shrunk atomic.Bool // the document of stock lacks most operations
 }
 
 func newService() *service {
@@ -73,6 +74,12 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case path == "/orders.json":
 		fmt.Fprint(w, ordersDocument)
+		return
+	case path == "/stock.json":
+		fmt.Fprint(w, stockDocument(s.shrunk.Load()))
+		return
+	case path == "/lost.json":
+		http.NotFound(w, r)
 		return
 	case path == "/hostile.json":
 		w.Write(hostileDocument())
@@ -123,6 +130,18 @@ const ordersDocument = `{"openapi": "3.1.0", "info": {"title": "Orders", "versio
   "delete": {"operationId": "deleteOrder", "summary": "Delete an order", "tags": ["orders"], "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
    "responses": {"204": {"description": "gone"}}}}}}`
 
+// stockDocument returns a document with six operations, or with one of them, whose calls need a credential.
+func stockDocument(shrunk bool) string {
+	var paths []string
+	for i := range 6 {
+		if !shrunk || i == 0 {
+			paths = append(paths, fmt.Sprintf(`"/stock/%d": {"get": {"operationId": "stock%d", "responses": {"200": {"description": "ok"}}}}`, i, i))
+		}
+	}
+	return `{"openapi": "3.1.0", "info": {"title": "Stock", "version": "1"}, "security": [{"key": []}],
+"components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}}, "paths": {` + strings.Join(paths, ",") + "}}"
+}
+
 // hostileDocument returns a document with a payload in each text that a page may show.
 func hostileDocument() []byte {
 	paths := map[string]any{}
@@ -137,6 +156,11 @@ func hostileDocument() []byte {
 			"responses": map[string]any{"200": map[string]any{"description": p, "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object", "properties": map[string]any{p: map[string]any{"type": "array", "description": p}}}}}}},
 		}}
 	}
+	long := strings.Repeat("longestName", 6)[:64]
+	paths["/"+long+"/{"+long+"}"] = map[string]any{"get": map[string]any{
+		"operationId": long, "summary": long, "tags": []string{long}, "responses": map[string]any{"200": map[string]any{"description": long}},
+		"parameters": []any{map[string]any{"name": long, "in": "path", "required": true, "example": long, "schema": map[string]any{"type": "string"}}},
+	}}
 	paths["/skipped/"+payloads[0]] = map[string]any{"get": map[string]any{"parameters": []any{map[string]any{"name": payloads[1], "in": payloads[2]}}, "responses": map[string]any{}}}
 	text, err := json.Marshal(map[string]any{
 		"openapi": "3.1.0", "info": map[string]any{"title": payloads[0], "version": payloads[1], "description": payloads[2]}, "paths": paths,

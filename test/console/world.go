@@ -40,6 +40,9 @@ func (w *world) start(ctx context.Context) error {
 	if err := w.gateway(ctx, "hostile", hostile); err != nil {
 		return err
 	}
+	if err := w.troubled(ctx); err != nil {
+		return err
+	}
 	if w.corpus == "" {
 		return nil
 	}
@@ -52,6 +55,37 @@ func (w *world) start(ctx context.Context) error {
 		fmt.Fprintf(&text, "  - {spec: %q, base_url: %q}\n", file, w.service.URL)
 	}
 	return w.gateway(ctx, "many", text.String())
+}
+
+// troubled starts a gateway with authorization, and an API in each state that needs attention: one fails, one has no credential, and of
+// one the newer document is held.
+func (w *world) troubled(ctx context.Context) error {
+	const rules = `auth: {issuers: [{issuer: %q}], default_scopes: ["orders:read"], implies: {"orders:all": ["orders:read", "orders:write"]}}
+rules: [{match: {operation: deleteOrder}, set: {scopes: ["orders:write"]}}, {match: {operation: createOrder}, set: {scopes: ["orders:write"]}}]
+`
+	api := func(name, file, more string) string {
+		return fmt.Sprintf("  - {name: %s, spec: %q, base_url: %q%s}\n", name, w.service.URL+file, w.service.URL, more)
+	}
+	apis := api("orders", "/orders.json", "") + api("lost", "/lost.json", "") + api("keyless", "/stock.json", "") + api("stock", "/stock.json", ", credential: {type: api_key, in: header, name: X-Key, value: "+apiSecret+"}")
+	if err := w.gateway(ctx, "troubled", apis+fmt.Sprintf(rules, w.issuer)); err != nil {
+		return err
+	}
+	w.service.shrunk.Store(true)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.places["troubled"].Console+"/reload", nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+operateToken)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(resp.Body)
+		return fmt.Errorf("a reload: HTTP %d %s", resp.StatusCode, text)
+	}
+	return nil
 }
 
 // documents returns the documents of the corpus, and the largest ones.
@@ -89,7 +123,7 @@ func (w *world) gateway(ctx context.Context, name, apis string) error {
 		return err
 	}
 	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, state_dir: %q}
-telemetry: {log_level: error}
+telemetry: {log_level: info} # a call has a request id if a log line has it
 admin:
   listen: %q
   token: %s

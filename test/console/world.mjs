@@ -78,13 +78,13 @@ export async function pagesOf(page, origin) {
   const pages = new Map();
   await page.goto(`${origin}/console`);
   for (const [title, href] of await page.locator("header nav a").evaluateAll((all) => all.map((a) => [a.textContent.trim(), a.getAttribute("href")]))) pages.set(title, href);
-  for (const want of ["Overview", "APIs", "Tools", "Try", "Live", "Access", "Connect"]) if (!pages.has(want)) fault(`the navigation has no page ${want}`);
+  for (const want of ["Overview", "APIs", "Tools", "Try", "Live", "Drift", "Access", "Connect"]) if (!pages.has(want)) fault(`the navigation has no page ${want}`);
   const first = async (path, selector) => {
     await page.goto(origin + path);
     const link = page.locator(selector).first();
     return await link.count() > 0 ? link.getAttribute("href") : undefined;
   };
-  const api = await first("/console/apis", "main tbody a[href^='/console/apis/']");
+  const api = await first("/console/apis?sort=-tools", "main tbody a[href^='/console/apis/']");
   const tool = await first("/console/tools", "main tbody a[href^='/console/tools/']");
   if (!api || !tool) fault(`${origin} lists no API or no tool`);
   if (api) pages.set("an API", api);
@@ -92,6 +92,7 @@ export async function pagesOf(page, origin) {
   if (document) pages.set("its document", document);
   if (tool) pages.set("a tool", tool);
   if (tool) pages.set("a form", tool.replace("/console/tools/", "/console/try/"));
-  pages.set("a search", "/console/tools?q=delete+something");
+  if (api) pages.set("a score", `${api}/readiness`);
+  pages.set("a guide", "/console/connect/vscode").set("tools by operation", "/console/tools?sort=-operation&page=2").set("a search", "/console/tools?q=delete+something");
   return pages;
 }
