@@ -126,6 +126,7 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"grants"`
 
+	include    *Include    // that the API is of; nil for the main file
 	directory  bool        // see FromDirectory
 	incomplete bool        // see IsIncomplete
 	service    ServiceID   // see Service

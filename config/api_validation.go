@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 func (a *API) validate(c cursor) {
 	a.validateName(c)
@@ -25,7 +28,7 @@ func (a *API) validateName(c cursor) {
 	for j, other := range before(c.config().APIs, a) {
 		switch {
 		case a.Name != "" && strings.EqualFold(other.Name, a.Name):
-			c.errorf("name", "%q is already the name of apis[%d]", a.Name, j)
+			c.errorf("name", "%q is already the name of %s", a.Name, c.shownKey(fmt.Sprintf("apis[%d]", j)))
 			return
 		case a.Name == "" && other.Name == "" && a.Spec == other.Spec && a.Spec != "":
 			c.loader.errorf(c.specKey(c.key), "%q is listed twice; remove one, or give each a name", a.Spec)

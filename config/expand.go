@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ func (l *loader) bareReference(text string) error {
 func (l *loader) reference(name string, e *expansion) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		value, open, err := l.secretFile(path)
-		if err != nil && l.withoutSecrets && path != "" && checkPath(path) == nil {
+		if err != nil && l.withoutSecrets && !errors.As(err, new(notGranted)) && path != "" && checkPath(path) == nil {
 			return e.missing("${file:"+path+"}", err), nil
 		}
 		if err != nil {
@@ -91,6 +92,11 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 	if !variableName(name) {
 		return "", fmt.Errorf("${%s}: expected a variable name, NAME:-default or file:PATH; "+
 			"write $${ for the characters themselves", name)
+	}
+	if l.granted != nil {
+		if err := l.granted.allowsVariable(name); err != nil {
+			return "", fmt.Errorf("${%s}: %w", name, err)
+		}
 	}
 	var value string
 	if l.getenv != nil {
@@ -117,9 +123,26 @@ func (l *loader) secretFile(path string) (content string, open bool, err error) 
 		return "", false, errors.New("expected a path after the colon")
 	}
 	path = resolvePath(l.dir, path)
+	if l.granted != nil {
+		return l.grantedSecretFile(path)
+	}
 	// A later appearance of the file is a reason to load again as well.
 	l.files = append(l.files, path)
-	data, info, err := readRegular(path)
+	return secretIn(readRegular(path))
+}
+
+// grantedSecretFile reads a file for an included file, of which it must be granted.
+func (l *loader) grantedSecretFile(path string) (content string, open bool, err error) {
+	name, err := l.granted.nameBelow(path)
+	if err != nil {
+		return "", false, err
+	}
+	l.files = append(l.files, path)
+	return secretIn(small(readBelow(l.granted.Folder.String(), name, maxRegular)))
+}
+
+// secretIn returns the secret that a file has, and whether every user can read it.
+func secretIn(data []byte, info fs.FileInfo, err error) (content string, open bool, _ error) {
 	if err != nil {
 		return "", false, err
 	}

@@ -92,6 +92,7 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	var cfg Config
 	if root := l.parse(data); root != nil {
 		l.root(root, &cfg)
+		l.readIncluded(&cfg)
 	}
 	return l.finish(&cfg)
 }
@@ -151,7 +152,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Tools.Lock != "" {
 		l.files = append(l.files, cfg.Tools.Lock.String()) // those who build tools read it
 	}
-	cfg.file, cfg.positions, cfg.files = l.file, l.positions, l.sources()
+	cfg.file, cfg.positions, cfg.files, cfg.parts = l.file, l.positions, l.sources(), l.parts
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
 		for i := range problems {

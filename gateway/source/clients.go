@@ -75,7 +75,7 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 		Name: name, NamedHosts: c.namedHosts(), Timeout: time.Duration(cmp.Or(c.api.Timeout, l.Timeout)), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(c.api.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: certificate, TracerProvider: c.deps.TracerProvider,
-		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
+		AllowedAddresses: prefixes(c.api.AllowAddresses), OnlyAddresses: prefixes(c.api.GrantedAddresses()), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
 		OnPanic:         c.deps.Panicked,
 		Proxy:           upstream.ConfiguredProxy(c.api.Proxy),
 		OnUnknownCoding: func() { c.deps.Metrics.IgnoredEncoding(name) },

@@ -146,7 +146,7 @@ const maxTokenAnswer = 64 << 10
 func (a *upstreamAuth) tokenClient(c *config.Credential, u *url.URL, name string, limits config.Limits) (*upstream.Client, error) {
 	defaults := config.DefaultLimits() // other limits of the configuration are for the service
 	o := upstream.Options{
-		Name: name, NamedHosts: []string{u.Hostname()}, Connect: time.Duration(limits.ConnectTimeout),
+		Name: name, NamedHosts: []string{u.Hostname()}, OnlyAddresses: a.onlyAddresses, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), Timeout: time.Duration(defaults.Timeout), FirstByte: time.Duration(defaults.FirstByteTimeout),
 		MaxBytes: maxTokenAnswer, MaxRatio: int64(defaults.MaxRatio), MaxIdle: 4,
 		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: upstream.ConfiguredProxy(c.Proxy),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ type upstreamAuth struct {
 	anonymous bool
 	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
+	// onlyAddresses contains the addresses that authorization servers must have; nil for any.
+	onlyAddresses []netip.Prefix
 
 	certificates []*credential.ClientCertificate
 }
@@ -56,7 +59,7 @@ type authOptions struct {
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked}
+	a := &upstreamAuth{now: made.now, panicked: made.panicked, onlyAddresses: prefixes(made.api.GrantedAddresses())}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error

@@ -1,0 +1,209 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// part is a file of the configuration, with its share of the lists of [Config].
+type part struct {
+	file        string
+	apis, rules span
+}
+
+// span is a range of a list.
+type span struct{ first, count int }
+
+// readIncluded reads the included files. Their APIs come after those of the main file, and their rules before, so that the main file has the
+// last word.
+func (l *loader) readIncluded(cfg *Config) {
+	if len(cfg.Include) == 0 || l.failed["include"] {
+		return
+	}
+	main := part{file: l.file, apis: span{0, len(cfg.APIs)}}
+	var rules []Rule
+	var all []*loader
+	seen := map[string]int{}
+	for i := range cfg.Include {
+		in, key := &cfg.Include[i], fmt.Sprintf("include[%d]", i)
+		if l.failed[key] || l.faulty(key) {
+			continue
+		}
+		var readers []*loader
+		own := Included{}
+		for _, file := range l.includedFiles(key, in) {
+			if other, twice := seen[file]; twice {
+				l.errorf(key+".files", "%q is a file of include[%d] too, and a file has the grants of one entry", file, other)
+				continue
+			}
+			seen[file] = i
+			read, t := l.readPart(file, in)
+			t.parts = []part{{file, span{len(own.APIs), len(read.APIs)}, span{len(own.Rules), len(read.Rules)}}}
+			own.APIs, own.Rules = append(own.APIs, read.APIs...), append(own.Rules, read.Rules...)
+			readers = append(readers, t)
+		}
+		for _, t := range readers {
+			t.validateGrants(&own, t.parts[0], in)
+			t.parts[0].apis.first += len(cfg.APIs)
+			t.parts[0].rules.first += len(rules)
+			l.adopt(t, key)
+		}
+		all = append(all, readers...)
+		cfg.APIs, rules = append(cfg.APIs, own.APIs...), append(rules, own.Rules...)
+	}
+	main.rules = span{len(rules), len(cfg.Rules)}
+	l.positions, l.failed, l.unset = relocated(l.positions, main, true), relocated(l.failed, main, true), relocated(l.unset, main, true)
+	for _, t := range all {
+		share := t.parts[0]
+		l.parts = append(l.parts, share)
+		l.positions = merged(l.positions, relocated(t.positions, share, false))
+		l.failed = merged(l.failed, relocated(t.failed, share, false))
+		l.unset = merged(l.unset, relocated(t.unset, share, false))
+	}
+	l.parts = append(l.parts, main)
+	cfg.Rules = append(rules, cfg.Rules...)
+}
+
+// includedFiles returns the files of an entry, sorted. Their directory is watched, for files that come and go.
+func (l *loader) includedFiles(key string, in *Include) []string {
+	dir, pattern := filepath.Split(in.Files.String())
+	l.files = append(l.files, filepath.Clean(dir))
+	names, err := regularNames(filepath.Clean(dir), func(name string) bool {
+		matches, err := filepath.Match(pattern, name)
+		return err == nil && matches && documentName(name)
+	})
+	switch {
+	case err != nil:
+		l.errorf(key+".files", "the directory %q can't be read: %s", filepath.Clean(dir), reason(err))
+	case len(names) == 0:
+		l.errorf(key+".files", "%q matches no file", in.Files)
+	}
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
+}
+
+// readPart reads an included file with what is granted to it. Links lead out of its directory no more than documents do.
+func (l *loader) readPart(file string, in *Include) (*Included, *loader) {
+	t := &loader{
+		file: file, dir: filepath.Dir(file), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: in,
+		getenv: func(name string) string {
+			if l.getenv == nil || in.allowsVariable(name) != nil {
+				return ""
+			}
+			return l.getenv(name)
+		},
+	}
+	t.files = []string{file}
+	read := &Included{}
+	data, _, err := readBelow(t.dir, filepath.Base(file), maxFile+1)
+	if err != nil {
+		t.add(Error, position{}, "", "can't be read: %s", reason(err))
+		return read, t
+	}
+	root := t.parse(bytes.TrimPrefix(data, []byte("\ufeff")))
+	switch {
+	case root == nil:
+	case root.Kind == yaml.SequenceNode:
+		t.add(Error, positionOf(root), "", "expected a mapping with apis and rules, got a list: the names of APIs are granted by include, and a list has none")
+	default:
+		t.value(root, reflect.ValueOf(read).Elem(), "", field{})
+	}
+	for i := range read.APIs {
+		read.APIs[i].include = in
+	}
+	return read, t
+}
+
+// readBelow reads a file of a directory; no link leads out of the directory, also if files change meanwhile.
+func readBelow(dir, name string, most int64) ([]byte, os.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	return readAtMost(func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) }, most)
+}
+
+// adopt takes over what an included file had to say, but its places, which move with its lists.
+func (l *loader) adopt(t *loader, key string) {
+	l.problems = append(l.problems, t.problems...)
+	for s, n := range t.count {
+		l.count[s] += n
+	}
+	if t.count[Error] > 0 {
+		l.fail(key)
+	}
+	l.files, l.hidden = append(l.files, t.files...), append(l.hidden, t.hidden...)
+}
+
+// inList is a key path in one of the lists of an included file.
+var inList = regexp.MustCompile(`(?s)\A(apis|rules)\[(\d+)\](.*)\z`)
+
+// relocated returns values by key paths of a file, by the key paths of the whole configuration. Paths of other lists and of the file itself are
+// kept if others is set.
+func relocated[T any](values map[string]T, p part, others bool) map[string]T {
+	all := make(map[string]T, len(values))
+	for key, v := range values {
+		m := inList.FindStringSubmatch(key)
+		if m == nil {
+			if others {
+				all[key] = v
+			}
+			continue
+		}
+		n, _ := strconv.Atoi(m[2])
+		all[fmt.Sprintf("%s[%d]%s", m[1], n+p.of(m[1]).first, m[3])] = v
+	}
+	return all
+}
+
+func (p part) of(list string) span {
+	if list == "apis" {
+		return p.apis
+	}
+	return p.rules
+}
+
+func merged[T any](a, b map[string]T) map[string]T {
+	for k, v := range b {
+		a[k] = v
+	}
+	return a
+}
+
+// placed returns the file that gives the value at a key path of the whole configuration, and the key path in this file; "" for the main file.
+func placed(parts []part, key string) (file, own string) {
+	m := inList.FindStringSubmatch(key)
+	if m == nil {
+		return "", key
+	}
+	n, _ := strconv.Atoi(m[2])
+	i := slices.IndexFunc(parts, func(p part) bool { s := p.of(m[1]); return s.first <= n && n < s.first+s.count })
+	if i < 0 {
+		return "", key
+	}
+	own = fmt.Sprintf("%s[%d]%s", m[1], n-parts[i].of(m[1]).first, m[3])
+	if i == len(parts)-1 {
+		return "", own
+	}
+	return parts[i].file, own
+}
+
+// shownKey returns a key path for messages about another value: with its file unless that is the main one.
+func (l *loader) shownKey(key string) string {
+	file, own := placed(l.parts, key)
+	if file != "" {
+		return own + " of " + file
+	}
+	return own
+}
