@@ -27,7 +27,7 @@ type Include struct {
 	Folder File `yaml:"folder,omitempty" absent:"no file"`
 	// The networks (CIDR) or addresses that every host must have that the APIs of the files connect to: services,
 	// documents, authorization servers.
-	AllowAddresses []Network `yaml:"allow_addresses" required:"true" access:"grants" empty:"give the networks of the team's services" opens:"lets APIs of included files connect to %s"`
+	AllowAddresses []Network `yaml:"allow_addresses" required:"true" access:"grants" empty:"give the networks of the team's services"`
 }
 
 // Included is a file that [Include] adds: the keys that a team decides about.
