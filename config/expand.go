@@ -138,7 +138,7 @@ func (l *loader) grantedSecretFile(path string) (content string, open bool, err 
 		return "", false, err
 	}
 	l.files = append(l.files, path)
-	return secretIn(small(readBelow(l.granted.Folder.String(), name, maxRegular)))
+	return secretIn(small(readBelow(l.granted.folder, name, maxRegular)))
 }
 
 // secretIn returns the secret that a file has, and whether every user can read it.

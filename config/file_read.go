@@ -78,3 +78,13 @@ func reason(err error) string {
 	}
 	return err.Error()
 }
+
+// readBelow reads a file of a directory; no link leads out of the directory, also if files change meanwhile.
+func readBelow(dir, name string, most int64) ([]byte, fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	return readAtMost(func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) }, most)
+}

@@ -3,24 +3,20 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// part is a file of the configuration, with its share of the lists of [Config].
-type part struct {
-	file        string
-	apis, rules span
+// Included is a file that [Include] adds: the keys that a team decides about.
+type Included struct {
+	// The OpenAPI documents whose operations become tools. Each API needs a name.
+	APIs []API `yaml:"apis,omitempty" absent:"none" empty:"leave it out, or list an OpenAPI document"`
+	// Settings for the tools of the APIs of the same entry of include. The rules of the main file come after them.
+	Rules []Rule `yaml:"rules,omitempty" absent:"none" empty:"leave it out"`
 }
-
-// span is a range of a list.
-type span struct{ first, count int }
 
 // readIncluded reads the included files. Their APIs come after those of the main file, and their rules before, so that the main file has the
 // last word.
@@ -94,10 +90,11 @@ func (l *loader) includedFiles(key string, in *Include) []string {
 
 // readPart reads an included file with what is granted to it. Links lead out of its directory no more than documents do.
 func (l *loader) readPart(file string, in *Include) (*Included, *loader) {
+	granted := &grant{in.EnvPrefix, in.Folder.String()}
 	t := &loader{
-		file: file, dir: filepath.Dir(file), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: in,
+		file: file, dir: filepath.Dir(file), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: granted,
 		getenv: func(name string) string {
-			if l.getenv == nil || in.allowsVariable(name) != nil {
+			if l.getenv == nil || granted.allowsVariable(name) != nil {
 				return ""
 			}
 			return l.getenv(name)
@@ -124,16 +121,6 @@ func (l *loader) readPart(file string, in *Include) (*Included, *loader) {
 	return read, t
 }
 
-// readBelow reads a file of a directory; no link leads out of the directory, also if files change meanwhile.
-func readBelow(dir, name string, most int64) ([]byte, os.FileInfo, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	return readAtMost(func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) }, most)
-}
-
 // adopt takes over what an included file had to say, but its places, which move with its lists.
 func (l *loader) adopt(t *loader, key string) {
 	l.problems = append(l.problems, t.problems...)
@@ -145,9 +132,6 @@ func (l *loader) adopt(t *loader, key string) {
 	}
 	l.files, l.hidden = append(l.files, t.files...), append(l.hidden, t.hidden...)
 }
-
-// inList is a key path in one of the lists of an included file.
-var inList = regexp.MustCompile(`(?s)\A(apis|rules)\[(\d+)\](.*)\z`)
 
 // relocated returns values by key paths of a file, by the key paths of the whole configuration. Paths of other lists and of the file itself are
 // kept if others is set.
@@ -167,43 +151,9 @@ func relocated[T any](values map[string]T, p part, others bool) map[string]T {
 	return all
 }
 
-func (p part) of(list string) span {
-	if list == "apis" {
-		return p.apis
-	}
-	return p.rules
-}
-
 func merged[T any](a, b map[string]T) map[string]T {
 	for k, v := range b {
 		a[k] = v
 	}
 	return a
-}
-
-// placed returns the file that gives the value at a key path of the whole configuration, and the key path in this file; "" for the main file.
-func placed(parts []part, key string) (file, own string) {
-	m := inList.FindStringSubmatch(key)
-	if m == nil {
-		return "", key
-	}
-	n, _ := strconv.Atoi(m[2])
-	i := slices.IndexFunc(parts, func(p part) bool { s := p.of(m[1]); return s.first <= n && n < s.first+s.count })
-	if i < 0 {
-		return "", key
-	}
-	own = fmt.Sprintf("%s[%d]%s", m[1], n-parts[i].of(m[1]).first, m[3])
-	if i == len(parts)-1 {
-		return "", own
-	}
-	return parts[i].file, own
-}
-
-// shownKey returns a key path for messages about another value: with its file unless that is the main one.
-func (l *loader) shownKey(key string) string {
-	file, own := placed(l.parts, key)
-	if file != "" {
-		return own + " of " + file
-	}
-	return own
 }

@@ -34,8 +34,8 @@ type loader struct {
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
-	granted *Include // an included file is read: what it may use; nil for the main file
-	parts   []part   // once the included files are read: all files, the main file last
+	granted *grant // an included file is read: what it may use; nil for the main file
+	parts   []part // once the included files are read: all files, the main file last
 
 	problems       Problems
 	count          [2]int              // of all problems, also those not kept, by severity

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -109,14 +108,6 @@ func (c *clients) documentHosts() []string {
 // knows.
 func (c *clients) namedHosts() []string {
 	return append(c.documentHosts(), config.Hosts(c.api.AllowServers)...)
-}
-
-func prefixes(networks []config.Network) []netip.Prefix {
-	var out []netip.Prefix
-	for _, n := range networks {
-		out = append(out, n.Prefix())
-	}
-	return out
 }
 
 // forCalls returns the client for the servers of the operations, which have passed the rules of S7.

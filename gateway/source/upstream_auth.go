@@ -46,6 +46,15 @@ type (
 	connection = func(base *tls.Config, addr string) (*tls.Config, error)
 )
 
+// prefixes returns the ranges of networks.
+func prefixes(networks []config.Network) []netip.Prefix {
+	var out []netip.Prefix
+	for _, n := range networks {
+		out = append(out, n.Prefix())
+	}
+	return out
+}
+
 // authOptions are the inputs of newUpstreamAuth.
 type authOptions struct {
 	api      config.API
