@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 )
 
 // grant is what the text of an included file may refer to; "" stands for nothing.
@@ -49,6 +50,20 @@ func (g *grant) nameBelow(path string) (string, error) {
 		return "", notGranted(fmt.Sprintf("is not granted to this file: it must be in the folder %q", g.folder))
 	}
 	return name, nil
+}
+
+// open opens a file of the folder to read it. Links must not lead out of the folder.
+func (g *grant) open(path string) (*os.File, error) {
+	name, err := g.nameBelow(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(g.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 // allowsVariable returns an error unless an environment variable is granted.

@@ -1,6 +1,11 @@
 package config
 
-import "slices"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+)
 
 // Include adds the APIs and rules of files that another team writes, and grants them the names, environment variables, files and addresses that
 // they may use. Without a grant they use none: whatever an included file names is checked against the grants of its entry alone.
@@ -42,4 +47,21 @@ func (a *API) Folder() string {
 		return ""
 	}
 	return a.include.Folder.String()
+}
+
+// Opener returns a function that opens a file that the API names, to read it, and does not wait for the writer of a pipe. It is for each later
+// read of a file too, since links may change after they are checked: none leads out of [API.Folder]. It is nil if the API is not of an included
+// file, whose author may not read all that the gateway may. It is safe for concurrent use.
+func (a *API) Opener() func(path string) (*os.File, error) {
+	if a.include == nil {
+		return nil
+	}
+	granted := &grant{folder: a.Folder()}
+	return func(path string) (*os.File, error) {
+		f, err := granted.open(path)
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New(reason(err))}
+		}
+		return f, nil
+	}
 }

@@ -111,3 +111,41 @@ func TestIncludedLinks(t *testing.T) {
 		t.Errorf("an included file by a link: %v", problems)
 	}
 }
+
+// TestOpener opens files of a team again after it changed them for links: none leads out of its folder.
+func TestOpener(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "secret"), []byte("another-team's-secret"))
+	own := filepath.Join(dir, "granted", "own")
+	if err := os.Mkdir(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, own, []byte("own"))
+	cfg, problems := loadIncluding(t, dir, "apis:\n- {spec: https://a.internal/x.json, name: a-x}\n", nil)
+	if cfg == nil {
+		t.Fatal(problems)
+	}
+	open := cfg.APIs[0].Opener()
+	f, err := open(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../secret", own); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		own:                          "open " + own + ": path escapes from parent",
+		filepath.Join(dir, "secret"): "open " + filepath.Join(dir, "secret") + `: is not granted to this file: it must be in the folder "` + filepath.Join(dir, "granted") + `"`,
+	} {
+		if f, err := open(path); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, %v; want %s", path, f, err, want)
+		}
+	}
+	if (&API{}).Opener() != nil {
+		t.Error("the main file is bound to a folder")
+	}
+}

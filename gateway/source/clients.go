@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -155,7 +154,7 @@ func (c *clients) sameTrust() bool {
 	if c.api.CAFile == "" {
 		return true
 	}
-	pem, err := os.ReadFile(c.api.CAFile.String())
+	pem, _, err := upstream.ReadRoots(c.api.CAFile.String(), c.api.Opener())
 	return err == nil && bytes.Equal(pem, c.pem)
 }
 

@@ -117,7 +117,7 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 	}
 	var problems []error
 	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
-		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
+		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), Open: a.open, ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
 		if err != nil {
 			problems = append(problems, err)
 		} else {
@@ -152,7 +152,7 @@ func (a *upstreamAuth) tokenClient(c *config.Credential, u *url.URL, name string
 		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: upstream.ConfiguredProxy(c.Proxy),
 	}
 	if c.CertFile != "" || c.CAFile != "" {
-		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
+		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Open: a.open, Origin: u, Now: a.now}
 		if c.CertFile != "" {
 			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
 		}

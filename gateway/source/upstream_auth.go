@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type upstreamAuth struct {
 	panicked  func(what string, v any)
 	// onlyAddresses contains the addresses that authorization servers must have; nil for any.
 	onlyAddresses []netip.Prefix
+	open          func(path string) (*os.File, error) // see credential.CertificateOptions
 
 	certificates []*credential.ClientCertificate
 }
@@ -68,7 +70,7 @@ type authOptions struct {
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked, onlyAddresses: prefixes(made.api.GrantedAddresses())}
+	a := &upstreamAuth{now: made.now, panicked: made.panicked, onlyAddresses: prefixes(made.api.GrantedAddresses()), open: made.api.Opener()}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
@@ -170,7 +172,7 @@ func (a *upstreamAuth) setCertificate(c config.API, to *url.URL, problem func(ke
 		return
 	}
 	certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
-		CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
+		CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Open: a.open, Origin: to, Now: a.now})
 	problem("client_certificate", err)
 	if err == nil {
 		a.tls = certificate.Config
