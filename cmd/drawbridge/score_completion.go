@@ -23,13 +23,10 @@ type completion struct {
 // completed returns the text of a chat completion. Errors quote nothing of it.
 func completed(data []byte) (string, error) {
 	var c completion
-	if err := json.Unmarshal(data, &c); err != nil {
-		return "", errors.New("the response of the model is no chat completion")
-	}
-	if len(c.Choices) == 0 {
-		if len(c.Error) > 0 {
-			return "", errors.New("the response of the model is an error instead of a chat completion")
-		}
+	switch err := json.Unmarshal(data, &c); {
+	case err == nil && len(c.Choices) == 0 && len(c.Error) > 0:
+		return "", errors.New("the response of the model is an error instead of a chat completion")
+	case err != nil || len(c.Choices) == 0:
 		return "", errors.New("the response of the model is no chat completion")
 	}
 	choice := &c.Choices[0]

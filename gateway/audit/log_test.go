@@ -105,7 +105,8 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-func value(t *testing.T, r *prometheus.Registry, name string) float64 {
+// value returns the sum of a metric, or of its series with the value of a label.
+func value(t *testing.T, r *prometheus.Registry, name string, label ...string) float64 {
 	t.Helper()
 	all, err := r.Gather()
 	if err != nil {
@@ -115,6 +116,9 @@ func value(t *testing.T, r *prometheus.Registry, name string) float64 {
 		if family.GetName() == name {
 			sum := 0.0
 			for _, m := range family.GetMetric() {
+				if len(label) > 0 && m.GetLabel()[0].GetValue() != label[0] {
+					continue
+				}
 				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 			}
 			return sum
@@ -207,6 +211,27 @@ func TestCounted(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[1], `"more":999`) || strings.Contains(lines[1], `"tool"`) {
 			t.Errorf("lines:\n%s", out)
+		}
+	})
+}
+
+// TestDroppedByKind is a full buffer that may drop lines: a lost line counts by what it is of, the line of counted refusals, too.
+func TestDroppedByKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := prometheus.NewRegistry()
+		l, end := start(t, Options{Output: &stream{}, Metrics: r, Buffer: 2, Drop: true})
+		for n := range 5 { // two wait
+			l.Write(line(n))
+		}
+		for range 4 { // the first has a line, the others share one
+			l.Refuse(refusalOf("expired", "192.0.2.1", ""))
+		}
+		if err := end(); err == nil {
+			t.Error("nothing is lost")
+		}
+		const dropped = "drawbridge_audit_dropped_total"
+		if s, u := value(t, r, dropped, "sent"), value(t, r, dropped, "unsent"); s != 5 || u != 2 {
+			t.Errorf("lost %v sent, %v unsent, want 5 and 2", s, u)
 		}
 	})
 }

@@ -31,10 +31,19 @@ type refusals struct {
 	others map[refusal]*counted
 }
 
-// counted is the line of the first refusal, and the number of further ones.
+// counted is the line of the further refusals of a kind, and their number.
 type counted struct {
 	line Line
 	more int64
+}
+
+// ofKind returns the line of further refusals of the kind of one, without the members in which requests of one kind differ.
+func (l *Line) ofKind() Line {
+	return Line{
+		Credential: l.Credential, Issuer: l.Issuer, Subject: l.Subject, Client: l.Client, Scopes: l.Scopes, Operator: l.Operator,
+		Protocol: l.Protocol, Address: l.Address, Reason: l.Reason, Answered: l.Answered, Connection: l.Connection,
+		Decision: l.Decision, Outcome: l.Outcome,
+	}
 }
 
 // Refuse records a denied request or connection: the response, and what is known of the caller. The
@@ -79,7 +88,7 @@ func (l *Log) count(line *Line) bool {
 		return false
 	}
 	if len(r.seen) < maxRefusals {
-		r.seen[kind] = &counted{line: *line}
+		r.seen[kind] = &counted{line: line.ofKind()}
 		return true
 	}
 	kind = refusal{outcome: line.Outcome, reason: line.Reason}
@@ -119,13 +128,8 @@ func (l *Log) writeCounts(force bool) {
 			if c.more == 0 {
 				continue
 			}
-			line := c.line
-			// requests of one kind differ in these
-			line.Request, line.Trace, line.Endpoint, line.RPC = "", "", "", ""
-			line.Call, line.Parent, line.Session, line.Tool, line.Via, line.API, line.Method, line.Path = "", "", "", "", "", "", "", ""
-			line.Arguments, line.Shown, line.Dropped = nil, nil, nil
-			line.Time, line.Duration, line.More = r.since, now.Sub(r.since), c.more
-			l.put(&line, true) // there are few, and none while lines can't be written
+			c.line.Time, c.line.Duration, c.line.More = r.since, now.Sub(r.since), c.more
+			l.put(&c.line, true) // there are few, and none while lines can't be written
 		}
 	}
 }

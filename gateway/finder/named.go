@@ -112,8 +112,11 @@ const minPrefix = 4
 
 // prefixed returns the APIs whose names begin with a word: mailpit for mail.
 func (x *Index) prefixed(word string) (apis []int32) {
+	if len(word) < minPrefix {
+		return nil
+	}
 	for i, api := range x.apis {
-		if len(word) >= minPrefix && len(word) < len(api) && strings.HasPrefix(api, word) {
+		if len(word) < len(api) && strings.HasPrefix(api, word) {
 			apis = append(apis, int32(i))
 		}
 	}

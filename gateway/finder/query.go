@@ -78,7 +78,8 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				p.intent.read(n, stem)
 			}
 			n++
-			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, purpose: c.purpose, prefixOf: x.prefixed(word),
+			prefixOf := x.prefixed(word)
+			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, purpose: c.purpose, prefixOf: prefixOf,
 				name: at > 0 && capitalized(token) || strings.ContainsAny(token, notWords) || relatives[word]})
 			id := x.lookUp(p, word, weight, s)
 			if id < 0 && guesses < maxGuesses {
@@ -87,7 +88,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			}
 			x.addSynonyms(p, stem, weight, s)
 			if id < 0 { // nothing else says what the word means
-				p.named = append(p.named, p.words[len(p.words)-1].prefixOf...)
+				p.named = append(p.named, prefixOf...)
 			}
 			if id >= 0 {
 				if n == 1 && actionOfVerb[stem] != noAction {

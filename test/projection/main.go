@@ -78,12 +78,12 @@ func run(w io.Writer, dir string, goal float64) error {
 		}
 		filled, cut = filled+withoutNulls, cut+first
 		whole, selected, listed = whole+n, selected+bySelect, listed+byFields
-		fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%% %8d %6.1f%% %8d %6.1f%% %9s  %s\n", r.name, n, withoutNulls, saved(n, withoutNulls), first, saved(n, first), bySelect, saved(n, bySelect), byFields, saved(n, byFields), took.Round(10*time.Microsecond), r.question)
+		fmt.Fprintf(w, "%-24s %8d%s %9s  %s\n", r.name, n, columns(n, withoutNulls, first, bySelect, byFields), took.Round(10*time.Microsecond), r.question)
 		if saved(n, bySelect) < goal {
 			missed = append(missed, r.name)
 		}
 	}
-	fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%% %8d %6.1f%% %8d %6.1f%%\n", fmt.Sprint(len(all), " answers"), whole, filled, saved(whole, filled), cut, saved(whole, cut), selected, saved(whole, selected), listed, saved(whole, listed))
+	fmt.Fprintf(w, "%-24s %8d%s\n", fmt.Sprint(len(all), " answers"), whole, columns(whole, filled, cut, selected, listed))
 	if missed != nil {
 		return fmt.Errorf("less than %g %% saved: %s", goal, strings.Join(missed, ", "))
 	}
@@ -123,6 +123,15 @@ func count(value []byte) (n int) {
 		}
 	}
 	return n
+}
+
+// columns returns the tokens of projections of an answer with so many, each with what it saves.
+func columns(whole int, projected ...int) string {
+	var text strings.Builder
+	for _, n := range projected {
+		fmt.Fprintf(&text, " %8d %6.1f%%", n, saved(whole, n))
+	}
+	return text.String()
 }
 
 // saved returns the percentage that a projection saves.
