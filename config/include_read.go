@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -35,14 +36,15 @@ func (l *loader) readIncluded(cfg *Config) {
 		}
 		var readers []*loader
 		own := Included{}
-		for _, file := range l.includedFiles(key, in) {
-			if other, twice := seen[file]; twice {
-				l.errorf(key+".files", "%q is a file of include[%d] too, and a file has the grants of one entry", file, other)
+		for _, text := range l.includedTexts(key, in) {
+			if other, twice := seen[text.file]; twice {
+				l.errorf(key+".files", "%q is a file of include[%d] too, and a file has the grants of one entry", text.file, other)
 				continue
 			}
-			seen[file] = i
-			read, t := l.readPart(file, in)
-			t.parts = []part{{file, span{len(own.APIs), len(read.APIs)}, span{len(own.Rules), len(read.Rules)}}}
+			seen[text.file] = i
+			read, t := l.readPart(&text, in)
+			l.texts[in.NamePrefix] = append(l.texts[in.NamePrefix], &partText{text.file, text.data, t.secrets})
+			t.parts = []part{{text.file, span{len(own.APIs), len(read.APIs)}, span{len(own.Rules), len(read.Rules)}}}
 			own.APIs, own.Rules = append(own.APIs, read.APIs...), append(own.Rules, read.Rules...)
 			readers = append(readers, t)
 		}
@@ -68,10 +70,17 @@ func (l *loader) readIncluded(cfg *Config) {
 	cfg.Rules = append(rules, cfg.Rules...)
 }
 
-// includedFiles returns the files of an entry, sorted. Their directory is watched, for files that come and go.
-func (l *loader) includedFiles(key string, in *Include) []string {
+// includedTexts returns the files of an entry, sorted, with their texts if they stay as they are in use. Their directory is watched, for files that
+// come and go.
+func (l *loader) includedTexts(key string, in *Include) (texts []partText) {
 	dir, pattern := filepath.Split(in.Files.String())
 	l.files = append(l.files, filepath.Clean(dir))
+	if kept := l.kept.of(in.NamePrefix); kept != nil {
+		for _, text := range kept {
+			texts = append(texts, *text)
+		}
+		return texts
+	}
 	names, err := regularNames(filepath.Clean(dir), func(name string) bool {
 		matches, err := filepath.Match(pattern, name)
 		return err == nil && matches && documentName(name)
@@ -82,17 +91,17 @@ func (l *loader) includedFiles(key string, in *Include) []string {
 	case len(names) == 0:
 		l.errorf(key+".files", "%q matches no file", in.Files)
 	}
-	for i, name := range names {
-		names[i] = filepath.Join(dir, name)
+	for _, name := range names {
+		texts = append(texts, partText{file: filepath.Join(dir, name)})
 	}
-	return names
+	return texts
 }
 
-// readPart reads an included file with what is granted to it. Links lead out of its directory no more than documents do.
-func (l *loader) readPart(file string, in *Include) (*Included, *loader) {
+// readPart reads an included file with what is granted to it, and completes its text. Links lead out of its directory no more than documents do.
+func (l *loader) readPart(text *partText, in *Include) (*Included, *loader) {
 	granted := &grant{in.EnvPrefix, in.Folder.String()}
 	t := &loader{
-		file: file, dir: filepath.Dir(file), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: granted,
+		file: text.file, dir: filepath.Dir(text.file), secrets: maps.Clone(text.secrets), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: granted,
 		getenv: func(name string) string {
 			if l.getenv == nil || granted.allowsVariable(name) != nil {
 				return ""
@@ -100,14 +109,17 @@ func (l *loader) readPart(file string, in *Include) (*Included, *loader) {
 			return l.getenv(name)
 		},
 	}
-	t.files = []string{file}
+	t.files = []string{text.file}
 	read := &Included{}
-	data, _, err := readBelow(t.dir, filepath.Base(file), maxFile+1)
-	if err != nil {
-		t.add(Error, position{}, "", "can't be read: %s", reason(err))
-		return read, t
+	if text.data == nil {
+		data, _, err := readBelow(t.dir, filepath.Base(text.file), maxFile+1)
+		if err != nil {
+			t.add(Error, position{}, "", "can't be read: %s", reason(err))
+			return read, t
+		}
+		text.data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	}
-	root := t.parse(bytes.TrimPrefix(data, []byte("\ufeff")))
+	root := t.parse(text.data)
 	switch {
 	case root == nil:
 	case root.Kind == yaml.SequenceNode:

@@ -36,6 +36,9 @@ type loader struct {
 
 	granted *grant // an included file is read: what it may use; nil for the main file
 	parts   []part // once the included files are read: all files, the main file last
+	kept    *Kept
+	secrets map[string]secretFile // that were read, by path
+	texts   map[string][]*partText
 
 	problems       Problems
 	count          [2]int              // of all problems, also those not kept, by severity

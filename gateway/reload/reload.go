@@ -57,7 +57,7 @@ func (w *writer) reload(req request) {
 	c := w.inUse.Config.WithServices(nil, nil)
 	if w.o.LoadConfig != nil {
 		var err error
-		if c, err = w.o.LoadConfig(); err != nil {
+		if c, err = w.o.LoadConfig(nil); err != nil {
 			w.refuse(req, err)
 			var refusal *config.Refusal
 			if errors.As(err, &refusal) {
@@ -73,12 +73,13 @@ func (w *writer) reload(req request) {
 			"keep auth, or restart the gateway", started))
 		return
 	}
-	served := c.ServedAs(w.o.Started)
-	opens, ok := w.permits(req, served)
+	files := c.Files()
+	c, opens, ok := w.permitted(req, c)
 	if !ok {
-		w.watch.followRefused(w.inUse, c.Files())
+		w.watch.followRefused(w.inUse, files)
 		return
 	}
+	served := c.ServedAs(w.o.Started)
 	deployed, err := w.o.Deploy(w.withServices(served), w.inUse.Deployment)
 	if err != nil {
 		w.refuse(req, err)
