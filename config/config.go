@@ -64,9 +64,9 @@ type Config struct {
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
 	file        string
-	positions   map[string]position // of the keys that the file gives
-	flags       map[string]string   // flags that set the value of a key in place of the file
-	parts       []part              // the files that give apis and rules, the main file last; nil if there is only this one
+	positions   map[string]position    // of the keys that the file gives
+	flags       map[string]string      // flags that set the value of a key in place of the file
+	parts       []part                 // the files that give apis and rules, the main file last; nil if there is only this one
 	texts       map[string][]*partText // by the names of parts, see Kept
 	files       []string
 	directories []directory

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const including = "include:\n- {files: teams/*.yaml, name_prefix: a-, env_prefix: A_, folder: granted, allow_addresses: [10.1.0.0/16]}\n"
@@ -147,5 +149,25 @@ func TestOpener(t *testing.T) {
 	}
 	if (&API{}).Opener() != nil {
 		t.Error("the main file is bound to a folder")
+	}
+}
+
+// TestIncludedSchema holds docs/config.included.schema.json against files of teams.
+func TestIncludedSchema(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../docs/config.included.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, ok := range map[string]bool{
+		`{"apis": [{"spec": "a.json", "name": "a-x"}], "rules": [{"match": {"api": "*"}, "set": {"timeout": "1s"}}]}`: true,
+		`{"server": {}}`: false, `[]`: false, `{"apis": [{"name": "a-x"}]}`: false,
+	} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); ok != (err == nil) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

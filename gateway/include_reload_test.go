@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,11 @@ func teamFile(team, rules string) string {
 	return "apis: [{spec: " + team + "/doc.yaml, name: " + team + "-api, base_url: 'http://127.0.0.1:1'}]\n" + rules
 }
 
+// titled adds a rule that gives a tool a title.
+func titled(rules, path, title string) string {
+	return strings.TrimSuffix(rules, "]\n") + ", {match: {path: " + path + "}, set: {title: " + title + "}}]\n"
+}
+
 // teams runs a gateway with the files of two teams; the main file and team a ask for consent.
 func teams(t *testing.T) (r *gatewaytest.Running, log *gatewaytest.Sink) {
 	log = &gatewaytest.Sink{}
@@ -33,7 +39,7 @@ func teams(t *testing.T) (r *gatewaytest.Running, log *gatewaytest.Sink) {
 		"drawbridge.yaml": teamsMain + coreConfirms, "core.yaml": gatewaytest.Document("Core", "core"),
 		"teams/a.yaml": teamFile("a", teamConfirms), "teams/a/doc.yaml": gatewaytest.Document("A", "anne"),
 		"teams/b.yaml": teamFile("b", ""), "teams/b/doc.yaml": gatewaytest.Document("B", "bert"),
-	}, gateway.Options{Logger: log.Logger()})
+	}, gateway.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 	r.Eventually("three APIs", func() bool { return len(r.Tools()) == 3 })
 	return r, log
 }
@@ -53,7 +59,7 @@ func TestHeldParts(t *testing.T) {
 		accepted []string // and once the change is accepted
 	}{
 		{"one team opens, another and the main file restrict", map[string]string{
-			"teams/a.yaml": teamFile("a", ""), "teams/b.yaml": teamFile("b", teamConfirms), "drawbridge.yaml": teamsMain + "rules: [{match: {path: /core}, set: {confirm: true}}]\n",
+			"teams/a.yaml": teamFile("a", ""), "teams/b.yaml": teamFile("b", teamConfirms), "drawbridge.yaml": teamsMain + titled(coreConfirms, "/core", "Core"),
 		}, []string{opensA}, []string{a, b, core}, []string{b, core}},
 		{"the main file opens, a team restricts", map[string]string{
 			"drawbridge.yaml": teamsMain, "teams/b.yaml": teamFile("b", teamConfirms),
@@ -97,7 +103,7 @@ func TestHeldPartStays(t *testing.T) {
 	r, _ := teams(t)
 	for _, change := range []map[string]string{
 		{"teams/a.yaml": teamFile("a", ""), "teams/b.yaml": teamFile("b", teamConfirms)},
-		{"teams/b.yaml": teamFile("b", "rules: [{match: {path: /bert}, set: {confirm: true}}]\n")},
+		{"teams/b.yaml": teamFile("b", titled(teamConfirms, "/bert", "Bert"))},
 	} {
 		r.Write(change)
 		_ = timebox.Receive(t, submit(r, false))
@@ -106,8 +112,10 @@ func TestHeldPartStays(t *testing.T) {
 		}
 	}
 	// Nobody requests this one: the file that is held is watched.
-	r.Write(map[string]string{"teams/a.yaml": teamFile("a", "rules: [{match: {path: /anne}, set: {confirm: true, title: Anne}}]\n")})
-	r.Eventually("the corrected file is in use", func() bool { return len(r.Status().Config.Opens) == 0 && r.Current().Main.Plan("a-api_anne").Tool.Title == "Anne" })
+	r.Write(map[string]string{"teams/a.yaml": teamFile("a", titled(teamConfirms, "/anne", "Anne"))})
+	r.Eventually("the corrected file is in use", func() bool {
+		return len(r.Status().Config.Opens) == 0 && r.Current().Main.Plan("a-api_anne").Tool.Title == "Anne"
+	})
 }
 
 // confirmed lists the tools that ask for consent, sorted.

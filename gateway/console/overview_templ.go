@@ -641,7 +641,7 @@ func newerConfiguration(c admin.Config) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</ul><p class=\"hint\">Restart with <code>--accept-wider-access</code>, or undo the change, as <code>drawbridge check</code> says.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</ul><p class=\"hint\">Reload accepts all of it. To keep a change out, undo it in its file.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
