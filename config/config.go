@@ -66,7 +66,7 @@ type Config struct {
 	file        string
 	positions   map[string]position    // of the keys that the file gives
 	flags       map[string]string      // flags that set the value of a key in place of the file
-	parts       []part                 // the files that give apis and rules, the main file last; nil if there is only this one
+	shares      []fileShare            // the files that give apis and rules, the main file last; nil if there is only this one
 	texts       map[string][]*partText // by the names of parts, see Kept
 	files       []string
 	directories []directory
@@ -216,7 +216,7 @@ func (c *Config) Wrong(key string, err error) error {
 // At returns the place of the value at a key path, or else of the nearest that encloses it, as a warning that has no message yet.
 func (c *Config) At(key string) Problem {
 	at := nearestPosition(c.positions, key)
-	file, own := placed(c.parts, key)
+	file, own := placed(c.shares, key)
 	return Problem{Severity: Warning, File: cmp.Or(file, c.file), Line: at.line, Column: at.column, Key: own}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // validateGrants checks that the APIs and rules of an included file stay within what is granted to it, and makes its rules match the APIs of
 // its entry alone. all is what the files of the entry have together, share the part of this file.
-func (l *loader) validateGrants(all *Included, share part, in *Include) {
+func (l *loader) validateGrants(all *Included, share fileShare, in *Include) {
 	for i := range share.apis.count {
 		all.APIs[share.apis.first+i].validateGrants(cursor{loader: l, key: fmt.Sprintf("apis[%d]", i)}, in)
 	}

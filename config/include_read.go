@@ -25,7 +25,7 @@ func (l *loader) readIncluded(cfg *Config) {
 	if len(cfg.Include) == 0 || l.failed["include"] {
 		return
 	}
-	main := part{file: l.file, apis: span{0, len(cfg.APIs)}}
+	main := fileShare{file: l.file, apis: span{0, len(cfg.APIs)}}
 	var rules []Rule
 	var all []*loader
 	seen := map[string]int{}
@@ -42,16 +42,16 @@ func (l *loader) readIncluded(cfg *Config) {
 				continue
 			}
 			seen[text.file] = i
-			read, t := l.readPart(&text, in)
+			read, t := l.readIncludedFile(&text, in)
 			l.texts[in.NamePrefix] = append(l.texts[in.NamePrefix], &partText{text.file, text.data, t.secrets})
-			t.parts = []part{{text.file, span{len(own.APIs), len(read.APIs)}, span{len(own.Rules), len(read.Rules)}}}
+			t.shares = []fileShare{{text.file, span{len(own.APIs), len(read.APIs)}, span{len(own.Rules), len(read.Rules)}}}
 			own.APIs, own.Rules = append(own.APIs, read.APIs...), append(own.Rules, read.Rules...)
 			readers = append(readers, t)
 		}
 		for _, t := range readers {
-			t.validateGrants(&own, t.parts[0], in)
-			t.parts[0].apis.first += len(cfg.APIs)
-			t.parts[0].rules.first += len(rules)
+			t.validateGrants(&own, t.shares[0], in)
+			t.shares[0].apis.first += len(cfg.APIs)
+			t.shares[0].rules.first += len(rules)
 			l.adopt(t, key)
 		}
 		all = append(all, readers...)
@@ -60,13 +60,13 @@ func (l *loader) readIncluded(cfg *Config) {
 	main.rules = span{len(rules), len(cfg.Rules)}
 	l.positions, l.failed, l.unset = relocated(l.positions, main, true), relocated(l.failed, main, true), relocated(l.unset, main, true)
 	for _, t := range all {
-		share := t.parts[0]
-		l.parts = append(l.parts, share)
+		share := t.shares[0]
+		l.shares = append(l.shares, share)
 		l.positions = merged(l.positions, relocated(t.positions, share, false))
 		l.failed = merged(l.failed, relocated(t.failed, share, false))
 		l.unset = merged(l.unset, relocated(t.unset, share, false))
 	}
-	l.parts = append(l.parts, main)
+	l.shares = append(l.shares, main)
 	cfg.Rules = append(rules, cfg.Rules...)
 }
 
@@ -75,7 +75,7 @@ func (l *loader) readIncluded(cfg *Config) {
 func (l *loader) includedTexts(key string, in *Include) (texts []partText) {
 	dir, pattern := filepath.Split(in.Files.String())
 	l.files = append(l.files, filepath.Clean(dir))
-	if kept := l.kept.of(in.NamePrefix); kept != nil {
+	if kept := l.kept[in.NamePrefix]; kept != nil {
 		for _, text := range kept {
 			texts = append(texts, *text)
 		}
@@ -97,8 +97,8 @@ func (l *loader) includedTexts(key string, in *Include) (texts []partText) {
 	return texts
 }
 
-// readPart reads an included file with what is granted to it, and completes its text. Links lead out of its directory no more than documents do.
-func (l *loader) readPart(text *partText, in *Include) (*Included, *loader) {
+// readIncludedFile reads an included file with what is granted to it, and completes its text. Links lead out of its directory no more than documents do.
+func (l *loader) readIncludedFile(text *partText, in *Include) (*Included, *loader) {
 	granted := &grant{in.EnvPrefix, in.Folder.String()}
 	t := &loader{
 		file: text.file, dir: filepath.Dir(text.file), secrets: maps.Clone(text.secrets), rootType: reflect.TypeFor[Included](), withoutSecrets: l.withoutSecrets, former: l.former, granted: granted,
@@ -147,7 +147,7 @@ func (l *loader) adopt(t *loader, key string) {
 
 // relocated returns values by key paths of a file, by the key paths of the whole configuration. Paths of other lists and of the file itself are
 // kept if others is set.
-func relocated[T any](values map[string]T, p part, others bool) map[string]T {
+func relocated[T any](values map[string]T, p fileShare, others bool) map[string]T {
 	all := make(map[string]T, len(values))
 	for key, v := range values {
 		m := inList.FindStringSubmatch(key)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 )
@@ -14,19 +13,15 @@ type Kept struct {
 	Files []string // watched besides the files of the result: those of the newer parts
 }
 
-// partText is a file of a part, with the secrets of the files that it refers to.
-type partText struct {
-	file    string
-	data    []byte
-	secrets map[string]secretFile // by path
-}
-
-// of returns the files of a part that stays; nil if it doesn't.
-func (k *Kept) of(name string) []*partText {
-	if k == nil || !slices.Contains(k.Parts, name) {
-		return nil
+// texts returns the files of the parts that stay.
+func (k *Kept) texts() map[string][]*partText {
+	texts := map[string][]*partText{}
+	for _, name := range k.Parts {
+		if in := k.InUse.texts[name]; in != nil {
+			texts[name] = in
+		}
 	}
-	return k.InUse.texts[name]
+	return texts
 }
 
 // ChangedParts returns the names of the parts whose text or secrets differ from those of another configuration, sorted; see [Kept].
@@ -39,10 +34,6 @@ func (c *Config) ChangedParts(from *Config) (names []string) {
 		}
 	}
 	return names
-}
-
-func (t *partText) equal(other *partText) bool {
-	return t.file == other.file && bytes.Equal(t.data, other.data) && maps.Equal(t.secrets, other.secrets)
 }
 
 // PartFiles returns the files of a part for messages, as the configuration has them; see [Kept]. It is "" if there is no such part.

@@ -42,7 +42,10 @@ type LoadOptions struct {
 }
 
 func newLoader(getenv func(string) string, o LoadOptions) *loader {
-	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL, kept: o.Kept}
+	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL}
+	if o.Kept != nil {
+		l.kept, l.files = o.Kept.texts(), slices.Clone(o.Kept.Files)
+	}
 	if o.AsOf != nil {
 		l.former = presetsAsOf(reflect.TypeFor[Config](), *o.AsOf)
 	}
@@ -102,10 +105,7 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 
 // mainText returns the text of the main file.
 func (l *loader) mainText() ([]byte, error) {
-	if l.kept != nil {
-		l.files = append(l.files, l.kept.Files...)
-	}
-	if kept := l.kept.of(""); kept != nil {
+	if kept := l.kept[""]; kept != nil {
 		l.secrets = maps.Clone(kept[0].secrets)
 		return kept[0].data, nil
 	}
@@ -168,7 +168,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Tools.Lock != "" {
 		l.files = append(l.files, cfg.Tools.Lock.String()) // those who build tools read it
 	}
-	cfg.file, cfg.positions, cfg.files, cfg.parts, cfg.texts = l.file, l.positions, l.sources(), l.parts, l.texts
+	cfg.file, cfg.positions, cfg.files, cfg.shares, cfg.texts = l.file, l.positions, l.sources(), l.shares, l.texts
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
 		for i := range problems {

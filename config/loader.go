@@ -34,11 +34,11 @@ type loader struct {
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
-	granted *grant // an included file is read: what it may use; nil for the main file
-	parts   []part // once the included files are read: all files, the main file last
-	kept    *Kept
-	secrets map[string]secretFile // that were read, by path
-	texts   map[string][]*partText
+	granted *grant                 // an included file is read: what it may use; nil for the main file
+	shares  []fileShare            // once the included files are read: all files, the main file last
+	kept    map[string][]*partText // parts that stay, see [Kept]
+	secrets map[string]secretFile  // that were read, by path
+	texts   map[string][]*partText // that were read, by part
 
 	problems       Problems
 	count          [2]int              // of all problems, also those not kept, by severity
@@ -64,7 +64,7 @@ func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 	if l.count[s]++; l.count[s] > maxProblems {
 		return
 	}
-	file, key := placed(l.parts, key)
+	file, key := placed(l.shares, key)
 	l.problems = append(l.problems, Problem{
 		Severity: s, File: cmp.Or(file, l.file), Line: at.line, Column: at.column,
 		Key: oneLine(key, 200), Message: oneLine(l.masked(fmt.Sprintf(format, args...)), 600),
