@@ -25,6 +25,9 @@ func (a *API) validate(c cursor) {
 
 // validateName checks that the API has a name of its own, as far as names are given.
 func (a *API) validateName(c cursor) {
+	if !c.ok("name") {
+		return
+	}
 	for j, other := range before(c.config().APIs, a) {
 		switch {
 		case a.Name != "" && strings.EqualFold(other.Name, a.Name):
