@@ -122,10 +122,11 @@ type API struct {
 	Proxy *Proxy `yaml:"proxy,omitempty" reload:"reconnect" absent:"the root's proxy" access:"joint: proxy"`
 	// The proxy for fetching the document, its overlays, and what it refers to.
 	SpecProxy *Proxy `yaml:"spec_proxy,omitempty" reload:"reconnect" absent:"proxy" access:"joint: proxy"`
-	// Networks (CIDR) or addresses that every host of this API must have. Without it, hosts named in this file may be
-	// private, all others must be public. A link-local or metadata address needs its own entry.
+	// Networks (CIDR) or addresses that hosts of this API may have besides public ones. Hosts that this file names may have
+	// private addresses too. A link-local or metadata address needs an entry of its own.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"grants"`
 
+	include    *Include    // that the API is of; nil for the main file
 	directory  bool        // see FromDirectory
 	incomplete bool        // see IsIncomplete
 	service    ServiceID   // see Service

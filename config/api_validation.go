@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 func (a *API) validate(c cursor) {
 	a.validateName(c)
@@ -22,10 +25,13 @@ func (a *API) validate(c cursor) {
 
 // validateName checks that the API has a name of its own, as far as names are given.
 func (a *API) validateName(c cursor) {
+	if !c.ok("name") {
+		return
+	}
 	for j, other := range before(c.config().APIs, a) {
 		switch {
 		case a.Name != "" && strings.EqualFold(other.Name, a.Name):
-			c.errorf("name", "%q is already the name of apis[%d]", a.Name, j)
+			c.errorf("name", "%q is already the name of %s", a.Name, c.shownKey(fmt.Sprintf("apis[%d]", j)))
 			return
 		case a.Name == "" && other.Name == "" && a.Spec == other.Spec && a.Spec != "":
 			c.loader.errorf(c.specKey(c.key), "%q is listed twice; remove one, or give each a name", a.Spec)

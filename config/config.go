@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -37,6 +38,8 @@ type Config struct {
 	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services" access:"joint: apis"`
 	// Registries whose services become APIs while the gateway runs.
 	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name" empty:"leave it out, or give a provider" count:"50: has %d items; at most %d are allowed"`
+	// Files of other teams with further APIs and rules, each with what it may use. See several-files.md.
+	Include []Include `yaml:"include,omitempty" reload:"live" absent:"none" access:"known: name_prefix" empty:"leave it out, or include a file" count:"100: has %d entries; at most %d are allowed"`
 	// Names, approval and confirmation of tools.
 	Tools Tools `yaml:"tools" reload:"live" access:"section"`
 	// How search_tools finds tools.
@@ -61,8 +64,10 @@ type Config struct {
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
 	file        string
-	positions   map[string]position // of the keys that the file gives
-	flags       map[string]string   // flags that set the value of a key in place of the file
+	positions   map[string]position    // of the keys that the file gives
+	flags       map[string]string      // flags that set the value of a key in place of the file
+	shares      []fileShare            // the files that give apis and rules, the main file last; nil if there is only this one
+	texts       map[string][]*partText // by the names of parts, see Kept
 	files       []string
 	directories []directory
 	promptDirs  []directory
@@ -205,13 +210,14 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 // Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what
 // only those who use the value can find out.
 func (c *Config) Wrong(key string, err error) error {
-	return wrong(c.file, nearestPosition(c.positions, key), key, err)
+	return wrong(c.At(key), err)
 }
 
 // At returns the place of the value at a key path, or else of the nearest that encloses it, as a warning that has no message yet.
 func (c *Config) At(key string) Problem {
 	at := nearestPosition(c.positions, key)
-	return Problem{Severity: Warning, File: c.file, Line: at.line, Column: at.column, Key: key}
+	file, own := placed(c.shares, key)
+	return Problem{Severity: Warning, File: cmp.Or(file, c.file), Line: at.line, Column: at.column, Key: own}
 }
 
 // Settings returns the settings of an operation: for each the value of the last rule that matches the operation and has the setting,
@@ -256,9 +262,10 @@ func (c *Config) Origin(key string) string {
 	if flag := c.flags[key]; flag != "" {
 		return flag
 	}
-	at, ok := c.positions[key]
+	_, ok := c.positions[key]
+	p := c.At(key)
 	if !ok {
-		return "default: " + key
+		return "default: " + p.Key
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", c.file, at.line, at.column, key)
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Key)
 }

@@ -231,6 +231,10 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	}
 	if path {
 		files.resolve(l.dir)
+		if err := l.checkGranted(files); err != nil {
+			l.errorf(key, "%q %s", e.text, err)
+			return
+		}
 	}
 	if u, ok := v.Interface().(interface{ hasPassword() bool }); ok && u.hasPassword() {
 		e.literal = passwordInClear(n.Value)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -74,23 +75,28 @@ func (l *loader) bareReference(text string) error {
 // reference returns the value of a reference, without its ${ and }.
 func (l *loader) reference(name string, e *expansion) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
-		value, open, err := l.secretFile(path)
-		if err != nil && l.withoutSecrets && path != "" && checkPath(path) == nil {
+		secret, err := l.secretFile(path)
+		if err != nil && l.withoutSecrets && !errors.As(err, new(notGranted)) && path != "" && checkPath(path) == nil {
 			return e.missing("${file:"+path+"}", err), nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("${file:%s}: %w", path, err)
 		}
-		if open {
+		if secret.open {
 			e.open = append(e.open, path)
 		}
-		l.hide(value, "${file:"+path+"}")
-		return value, nil
+		l.hide(secret.content, "${file:"+path+"}")
+		return secret.content, nil
 	}
 	name, fallback, hasFallback := strings.Cut(name, ":-")
 	if !variableName(name) {
 		return "", fmt.Errorf("${%s}: expected a variable name, NAME:-default or file:PATH; "+
 			"write $${ for the characters themselves", name)
+	}
+	if l.granted != nil {
+		if err := l.granted.allowsVariable(name); err != nil {
+			return "", fmt.Errorf("${%s}: %w", name, err)
+		}
 	}
 	var value string
 	if l.getenv != nil {
@@ -111,23 +117,44 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 	return "", fmt.Errorf("${%s}: %w", name, unset)
 }
 
-// secretFile returns the content of a file without the newline at its end, and whether every user can read it.
-func (l *loader) secretFile(path string) (content string, open bool, err error) {
+// secretFile is what a configuration takes from a file with a secret.
+type secretFile struct {
+	content string // without the newline at its end
+	open    bool   // every user can read the file
+}
+
+// secretFile reads a file with a secret. An included file must be granted it.
+func (l *loader) secretFile(path string) (secretFile, error) {
 	if path == "" || checkPath(path) != nil {
-		return "", false, errors.New("expected a path after the colon")
+		return secretFile{}, errors.New("expected a path after the colon")
 	}
 	path = resolvePath(l.dir, path)
+	read := func() ([]byte, fs.FileInfo, error) { return readRegular(path) }
+	if l.granted != nil {
+		name, err := l.granted.nameBelow(path)
+		if err != nil {
+			return secretFile{}, err
+		}
+		read = func() ([]byte, fs.FileInfo, error) { return small(readBelow(l.granted.folder, name, maxRegular)) }
+	}
 	// A later appearance of the file is a reason to load again as well.
 	l.files = append(l.files, path)
-	data, info, err := readRegular(path)
+	if s, ok := l.secrets[path]; ok {
+		return s, nil
+	}
+	data, info, err := read()
 	if err != nil {
-		return "", false, err
+		return secretFile{}, err
 	}
-	content = strings.TrimRight(string(data), "\r\n")
-	if content == "" {
-		return "", false, errors.New("is empty")
+	s := secretFile{strings.TrimRight(string(data), "\r\n"), info.Mode().Perm()&0o004 != 0}
+	if s.content == "" {
+		return secretFile{}, errors.New("is empty")
 	}
-	return content, info.Mode().Perm()&0o004 != 0, nil
+	if l.secrets == nil {
+		l.secrets = map[string]secretFile{}
+	}
+	l.secrets[path] = s
+	return s, nil
 }
 
 func variableName(s string) bool {

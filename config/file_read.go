@@ -13,7 +13,7 @@ func readFile(path string) ([]byte, error) {
 	if isDirectory(path) {
 		return nil, errors.New("is a directory, not a file")
 	}
-	data, _, err := readAtMost(path, maxDocument)
+	data, _, err := readAtMost(named(path), maxDocument)
 	if errors.Is(err, errTooLarge) {
 		err = errors.New("it is larger than 64 MiB")
 	}
@@ -25,7 +25,11 @@ const maxRegular = 1 << 20
 
 // readRegular reads a small regular file. The error does not repeat the path.
 func readRegular(path string) ([]byte, fs.FileInfo, error) {
-	data, info, err := readAtMost(path, maxRegular)
+	return small(readAtMost(named(path), maxRegular))
+}
+
+// small returns what was read of a small file, with an error that does not repeat the path.
+func small(data []byte, info fs.FileInfo, err error) ([]byte, fs.FileInfo, error) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return nil, nil, errors.New("is larger than 1 MiB")
@@ -40,9 +44,14 @@ var (
 	errTooLarge  = errors.New("is too large")
 )
 
+// named opens the file at a path.
+func named(path string) func(flag int) (*os.File, error) {
+	return func(flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) }
+}
+
 // readAtMost reads a regular file that has no more bytes than most.
-func readAtMost(path string, most int64) ([]byte, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+func readAtMost(open func(flag int) (*os.File, error), most int64) ([]byte, fs.FileInfo, error) {
+	f, err := open(os.O_RDONLY | syscall.O_NONBLOCK) // a pipe would be waited for
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,4 +77,14 @@ func reason(err error) string {
 		err = p.Err
 	}
 	return err.Error()
+}
+
+// readBelow reads a file of a directory; no link leads out of the directory, also if files change meanwhile.
+func readBelow(dir, name string, most int64) ([]byte, fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	return readAtMost(func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) }, most)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -34,12 +35,17 @@ type LoadOptions struct {
 	WithoutSecrets bool
 	// BaseURL, unless it is "", is the base_url of the only API, whatever the file says.
 	BaseURL string
+	// Kept, if not nil, are the parts that stay as they are in use.
+	Kept *Kept
 	// AsOf, if not nil, is an earlier release whose defaults apply: for a comparison of what both releases make of one file.
 	AsOf *Release
 }
 
 func newLoader(getenv func(string) string, o LoadOptions) *loader {
 	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL}
+	if o.Kept != nil {
+		l.kept, l.files = o.Kept.texts(), slices.Clone(o.Kept.Files)
+	}
 	if o.AsOf != nil {
 		l.former = presetsAsOf(reflect.TypeFor[Config](), *o.AsOf)
 	}
@@ -75,12 +81,11 @@ func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Conf
 
 func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	l.file, l.dir, l.rootType = location, filepath.Dir(location), reflect.TypeFor[Config]()
-	data, err := readFile(location)
+	data, err := l.mainText()
 	if err != nil {
 		l.add(Error, position{}, "", "can't be read: %s%s", reason(err), schemeHint(location, err))
 		return nil, l.report()
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch document := IsDocument(data); {
 	case document && documents:
 		return l.bare(location)
@@ -92,8 +97,20 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	var cfg Config
 	if root := l.parse(data); root != nil {
 		l.root(root, &cfg)
+		l.texts = map[string][]*partText{"": {{location, data, l.secrets}}}
+		l.readIncluded(&cfg)
 	}
 	return l.finish(&cfg)
+}
+
+// mainText returns the text of the main file.
+func (l *loader) mainText() ([]byte, error) {
+	if kept := l.kept[""]; kept != nil {
+		l.secrets = maps.Clone(kept[0].secrets)
+		return kept[0].data, nil
+	}
+	data, err := readFile(l.file)
+	return bytes.TrimPrefix(data, []byte("\ufeff")), err
 }
 
 // schemeHint tells that a location of which there is no file may be a URL without its scheme: it begins like a host.
@@ -151,7 +168,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Tools.Lock != "" {
 		l.files = append(l.files, cfg.Tools.Lock.String()) // those who build tools read it
 	}
-	cfg.file, cfg.positions, cfg.files = l.file, l.positions, l.sources()
+	cfg.file, cfg.positions, cfg.files, cfg.shares, cfg.texts = l.file, l.positions, l.sources(), l.shares, l.texts
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
 		for i := range problems {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -33,6 +34,12 @@ type loader struct {
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
+	granted *grant                 // an included file is read: what it may use; nil for the main file
+	shares  []fileShare            // once the included files are read: all files, the main file last
+	kept    map[string][]*partText // parts that stay, see [Kept]
+	secrets map[string]secretFile  // that were read, by path
+	texts   map[string][]*partText // that were read, by part
+
 	problems       Problems
 	count          [2]int              // of all problems, also those not kept, by severity
 	positions      map[string]position // of each key path that the file gives
@@ -52,18 +59,24 @@ type loader struct {
 // add records a problem at a position.
 func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 	if s == Error {
-		if l.failed == nil {
-			l.failed = map[string]bool{}
-		}
-		l.failed[key] = true
+		l.fail(key)
 	}
 	if l.count[s]++; l.count[s] > maxProblems {
 		return
 	}
+	file, key := placed(l.shares, key)
 	l.problems = append(l.problems, Problem{
-		Severity: s, File: l.file, Line: at.line, Column: at.column,
+		Severity: s, File: cmp.Or(file, l.file), Line: at.line, Column: at.column,
 		Key: oneLine(key, 200), Message: oneLine(l.masked(fmt.Sprintf(format, args...)), 600),
 	})
+}
+
+// fail notes that the value at a key path has an error.
+func (l *loader) fail(key string) {
+	if l.failed == nil {
+		l.failed = map[string]bool{}
+	}
+	l.failed[key] = true
 }
 
 // oneLine returns s without control characters and not longer than so many runes: keys and references of a mistaken file

@@ -26,7 +26,8 @@ func nearestPosition(positions map[string]position, key string) position {
 	}
 }
 
-// wrong returns an error of the value at a key path, with its position in the file.
-func wrong(file string, at position, key string, err error) error {
-	return errors.New(Problem{File: file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
+// wrong returns an error of the value at a place.
+func wrong(at Problem, err error) error {
+	at.Severity, at.Message = Error, err.Error()
+	return errors.New(at.String())
 }

@@ -132,5 +132,6 @@ func (p *Prompt) Wrong(key string, err error) error {
 		return err
 	}
 	key = join(o.prefix, key)
-	return wrong(o.file, nearestPosition(o.positions, key), key, err)
+	at := nearestPosition(o.positions, key)
+	return wrong(Problem{File: o.file, Line: at.line, Column: at.column, Key: key}, err)
 }

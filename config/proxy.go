@@ -95,6 +95,9 @@ func (p *Proxy) complete(l *loader, _ *yaml.Node, key string) {
 
 // readEnvironment reads the variables that golang.org/x/net/http/httpproxy reads, in the same order.
 func (p *Proxy) readEnvironment(l *loader, key string) {
+	if l.granted != nil {
+		return // a proxy is refused there
+	}
 	first := func(names ...string) (name, value string) {
 		for _, name := range names {
 			if l.getenv == nil {

@@ -294,6 +294,7 @@ func structs() []reflect.Type {
 		}
 	}
 	visit(reflect.TypeFor[Config]())
+	visit(reflect.TypeFor[Included]())
 	return out
 }
 

@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 func (r *Rule) validate(c cursor) {
 	r.validateIdempotencyKey(c)
@@ -18,7 +21,7 @@ func (r *Rule) validateIdempotencyKey(c cursor) {
 		api := &c.config().APIs[i]
 		concerned := api.Name == "" || slices.ContainsFunc(r.Match, func(sel Selector) bool { return sel.API.allow(api.Name) })
 		if sent := api.sentIn(name); sent != "" && concerned {
-			c.errorf(key, "%s is the header of apis[%d].%s", quote(name), i, sent)
+			c.errorf(key, "%s is the header of %s", quote(name), c.shownKey(fmt.Sprintf("apis[%d].%s", i, sent)))
 			return
 		}
 	}
@@ -38,7 +41,7 @@ func (r *Rule) validateCache(c cursor) {
 		}
 		for _, sel := range r.Match {
 			if sel.API.allow(api.Name) { // one without a name may have any
-				c.errorf(key, "is for an API whose answers belong to their callers: apis[%d] has %s; leave shared out, or match other APIs", n, why)
+				c.errorf(key, "is for an API whose answers belong to their callers: %s has %s; leave shared out, or match other APIs", c.shownKey(fmt.Sprintf("apis[%d]", n)), why)
 				return
 			}
 		}

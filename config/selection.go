@@ -42,7 +42,7 @@ func (s *Selection) Reaches(api, claimed, entry string) bool {
 	if s.Entry != "" {
 		return s.Entry == entry
 	}
-	return s.API.allow(api) || claimed != "" && s.API.allow(claimed)
+	return s.API.allow(api) || !s.configured && claimed != "" && s.API.allow(claimed)
 }
 
 // Selections returns the selectors of apis, rules, tools and endpoints, in this order, without those that are optional.

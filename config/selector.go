@@ -62,12 +62,14 @@ type Selector struct {
 	Extension Patterns `yaml:"extension,omitempty" absent:"any" json:",omitempty"`
 	// Allows the selector to match nothing.
 	Optional bool `yaml:"optional" default:"false" json:"-" access:"none: whether a selector that matches nothing is an error"`
+
+	configured bool // only names of APIs in the configuration match, and none that a discovered service claims
 }
 
 // Match reports whether the selector matches. The zero Selector matches nothing.
 func (sel Selector) Match(s Subject) bool {
 	return !sel.empty() &&
-		(sel.API.allow(s.API) || s.Claimed != "" && sel.API.allow(s.Claimed)) &&
+		(sel.API.allow(s.API) || !sel.configured && s.Claimed != "" && sel.API.allow(s.Claimed)) &&
 		(len(sel.Tag) == 0 || slices.ContainsFunc(s.Tags, sel.Tag.allow)) &&
 		sel.Method.allow(strings.ToUpper(s.Method)) &&
 		sel.Path.allow(s.Path) &&

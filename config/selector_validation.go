@@ -63,7 +63,7 @@ func (sel *Selector) validateAPIs(c cursor) {
 	for j, p := range sel.API {
 		at := c.item("api", j)
 		switch {
-		case p.text == "", // it could not be read
+		case p.text == "", !c.ok(at), // it could not be read, or is refused
 			slices.ContainsFunc(names, func(n string) bool { return Patterns{p}.allow(n) }), strings.Trim(p.text, "*") == "":
 		case titled:
 			c.warnf(at, "no API has the name %s: if one without name is meant, the title of its document "+

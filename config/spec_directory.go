@@ -75,7 +75,7 @@ func (l *loader) expandDirectories(cfg *Config) {
 		case len(names) > 1 && api.Name != "":
 			l.errorf(key+".name", "can't stand here: the directory %q holds %d files, and each document in it needs a name of its own; "+
 				"leave it out, or list the files", dir, len(names))
-		case len(names) == 0:
+		case len(names) == 0 && l.ok(l.specKey(key)):
 			l.warnf(l.specKey(key), "the directory %q holds no .json, .yaml or .yml file yet", dir)
 		}
 		for _, name := range names {

@@ -168,11 +168,11 @@ rules:
 		t.Fatal(err)
 	}
 	write(good)
-	load := func() (*config.Config, error) {
-		c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(name string) string { return secrets[name] })
+	load := func(kept *config.Kept) (*config.Config, error) {
+		c, problems := config.LoadWith(filepath.Join(dir, "drawbridge.yaml"), func(name string) string { return secrets[name] }, config.LoadOptions{Kept: kept})
 		return c, problems.Err()
 	}
-	c, err := load()
+	c, err := load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,11 +48,11 @@ func startingOn(t *testing.T, text string, o gateway.Options, change func(*gatew
 	t.Helper()
 	p := &process{Running: &gatewaytest.Running{T: t, Dir: t.TempDir(), Gone: make(chan struct{})}, log: &logbuffer.Buffer{}}
 	p.Write(map[string]string{"drawbridge.yaml": text})
-	load := func() (*config.Config, error) {
-		c, problems := config.Load(filepath.Join(p.Dir, "drawbridge.yaml"), func(string) string { return "" })
+	load := func(kept *config.Kept) (*config.Config, error) {
+		c, problems := config.LoadWith(filepath.Join(p.Dir, "drawbridge.yaml"), func(string) string { return "" }, config.LoadOptions{Kept: kept})
 		return c, problems.Err()
 	}
-	c, err := load()
+	c, err := load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	Config *config.Config
 	// LoadConfig rereads the configuration for [Gateway.Reload]. If it is nil, the configuration never changes and a
 	// reload rereads only the documents.
-	LoadConfig func() (*config.Config, error)
+	LoadConfig func(kept *config.Kept) (*config.Config, error)
 	// Version is the program version reported in serverInfo.
 	Version string
 	// Logger receives all log records. Records are discarded if it is nil.

@@ -58,7 +58,7 @@ func (g *Gateway) redisOptions() (*state.SharedOptions, error) {
 		o.Password = r.Password.Reveal()
 	}
 	if r.URL.TLS() {
-		_, roots, err := upstream.ReadRoots(r.CAFile.String())
+		_, roots, err := upstream.ReadRoots(r.CAFile.String(), nil)
 		if err != nil {
 			return nil, g.o.Config.Wrong("state.redis.ca_file", err)
 		}

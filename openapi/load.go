@@ -51,6 +51,8 @@ type LoadOptions struct {
 	// carry no credential (E4). If it is nil, none are fetched.
 	Overlays      []string
 	OverlayClient *http.Client
+	// OverlayRoot is the directory that must contain overlays from files, after symbolic links are followed. "" is any.
+	OverlayRoot string
 	// UsualPaths are searched if the location does not exist: see [fetch.Options].
 	UsualPaths []string
 }
@@ -59,7 +61,7 @@ type LoadOptions struct {
 func (o LoadOptions) fetching() fetch.Options {
 	return fetch.Options{
 		Client: o.Client, Root: o.Root, AllowRefs: o.AllowRefs, RefClient: o.RefClient,
-		Overlays: o.Overlays, OverlayClient: o.OverlayClient, MaxOverlay: overlay.MaxBytes,
+		Overlays: o.Overlays, OverlayRoot: o.OverlayRoot, OverlayClient: o.OverlayClient, MaxOverlay: overlay.MaxBytes,
 		MaxBytes: o.Limits.Bytes, MaxMemory: o.Limits.Memory, Small: o.Small, Timeout: o.Timeout, Pace: o.Limits.Pace, Keep: o.Keep, UsualPaths: o.UsualPaths,
 	}
 }

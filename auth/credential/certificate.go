@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"time"
 
@@ -22,6 +23,9 @@ type CertificateOptions struct {
 	// CAFile is a PEM file with the certificate authorities for the service's certificate. If
 	// empty, RootCAs are used.
 	CAFile string
+	// Open opens a file each time that it is read, without waiting for the writer of a pipe, so that it may keep links from leading
+	// elsewhere. If nil, files are opened by their paths.
+	Open func(path string) (*os.File, error)
 	// RootCAs are the certificate authorities without a CAFile. If nil, the system's are used.
 	RootCAs *x509.CertPool
 	// Origin is the service: the certificate is presented to no other (E4), and CAFile applies to
@@ -60,7 +64,7 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	switch {
 	case o.CertFile != "" && o.KeyFile != "":
 		c.certificate = &reloader[*tls.Certificate]{
-			paths: []string{o.CertFile, o.KeyFile}, now: c.now,
+			paths: []string{o.CertFile, o.KeyFile}, open: o.Open, now: c.now,
 			parse: func(contents [][]byte) (*tls.Certificate, error) { return c.parsePair(o, contents) },
 		}
 		if _, err := c.certificate.get(); err != nil {
@@ -72,7 +76,7 @@ func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 		problems = append(problems, errors.New("credential: neither a client certificate nor authorities are given"))
 	}
 	if o.CAFile != "" {
-		c.authorities = &reloader[*x509.CertPool]{paths: []string{o.CAFile}, now: c.now, parse: func(contents [][]byte) (*x509.CertPool, error) {
+		c.authorities = &reloader[*x509.CertPool]{paths: []string{o.CAFile}, open: o.Open, now: c.now, parse: func(contents [][]byte) (*x509.CertPool, error) {
 			pool := x509.NewCertPool()
 			if !pool.AppendCertsFromPEM(contents[0]) {
 				return nil, fmt.Errorf("credential: file %q holds no PEM certificate", o.CAFile)

@@ -22,7 +22,8 @@ type reloader[T any] struct {
 	parse    func(contents [][]byte) (T, error)
 	interval time.Duration // minimum time between two checks
 	now      func() time.Time
-	read     func(path string) ([]byte, fs.FileMode, error) // readFile if nil
+	open     func(path string) (*os.File, error)            // openFile if nil
+	read     func(path string) ([]byte, fs.FileMode, error) // by open if nil
 
 	mu            sync.Mutex
 	digest        [sha256.Size]byte // of the contents that were parsed last
@@ -105,7 +106,7 @@ type fileVersion struct {
 func (w *reloader[T]) readAll() (v fileVersion, err error) {
 	read := w.read
 	if read == nil {
-		read = readFile
+		read = w.readFile
 	}
 	h := sha256.New()
 	for _, path := range w.paths {
@@ -124,10 +125,18 @@ func (w *reloader[T]) readAll() (v fileVersion, err error) {
 	return v, nil
 }
 
+// openFile opens a file. Opening a pipe must not block the request that needs a signature.
+func openFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 // readFile reads a regular file of limited size, and returns its permissions.
-func readFile(path string) ([]byte, fs.FileMode, error) {
-	// Opening a pipe must not block the request that needs a signature.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (w *reloader[T]) readFile(path string) ([]byte, fs.FileMode, error) {
+	open := w.open
+	if open == nil {
+		open = openFile
+	}
+	f, err := open(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("credential: %w", err)
 	}

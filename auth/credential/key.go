@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -31,6 +32,8 @@ type KeyOptions struct {
 	// certificate of the key, its digest is sent in the header "x5t#S256", by which Entra ID finds
 	// a key.
 	File string
+	// Open opens the file each time that it is read: see [CertificateOptions].
+	Open func(path string) (*os.File, error)
 	// ID is the header "kid". The default is the key's thumbprint (RFC 7638).
 	ID string
 	// Algorithm is the signature algorithm. The default is RS256, ES256, ES384, ES512 or EdDSA,
@@ -46,7 +49,7 @@ const checkInterval = time.Second
 // NewSigningKey reads the key. Its errors name the file and never contain its content.
 func NewSigningKey(o KeyOptions) (*SigningKey, error) {
 	k := &SigningKey{file: reloader[*signer]{
-		paths: []string{o.File}, interval: checkInterval, now: clock(o.Now),
+		paths: []string{o.File}, open: o.Open, interval: checkInterval, now: clock(o.Now),
 		parse: func(contents [][]byte) (*signer, error) {
 			s, err := parseSigner(contents[0], o.ID, o.Algorithm)
 			if err != nil {

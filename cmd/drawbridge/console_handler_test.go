@@ -91,7 +91,7 @@ func TestLogFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, err := p.reloader(file, false, slog.New(slog.DiscardHandler))()
+		next, err := p.reloader(file, false, slog.New(slog.DiscardHandler))(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

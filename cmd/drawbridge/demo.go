@@ -160,8 +160,8 @@ func (d *demonstration) newGateway(file, text string) (*gateway.Gateway, *config
 	}
 	log, _ := newLogger(d.stderr, cfg.Telemetry, d.getenv)
 	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Logger: log,
-		LoadConfig: func() (*config.Config, error) {
-			c, problems := config.Load(file, environment)
+		LoadConfig: func(kept *config.Kept) (*config.Config, error) {
+			c, problems := config.LoadWith(file, environment, config.LoadOptions{Kept: kept})
 			return c, problems.Err()
 		}})
 	return g, cfg, log, err

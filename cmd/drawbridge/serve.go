@@ -104,11 +104,11 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	g, err := gateway.New(gateway.Options{
 		Config: cfg, Version: version, Logger: log, Metrics: metrics, TracerProvider: exported.tracers, MeterProvider: exported.meters, InUse: level.follow, Audit: audits.log,
 		ConfigFile: configFile, StateDirs: stateDirs, Accept: p.accept,
-		LoadConfig: func() (*config.Config, error) {
+		LoadConfig: func(kept *config.Kept) (*config.Config, error) {
 			if own != nil { // whatever else is wrong: a certificate must not grow old because of a rule
 				own.reload()
 			}
-			return load()
+			return load(kept)
 		},
 	})
 	if err != nil {
@@ -152,13 +152,17 @@ func (p *program) recorded(location string, cfg *config.Config) (file string, di
 
 // reloader reads the configuration anew; warnings go to the log. A configuration file stays one, and so does a document: authors of
 // documents must not configure the gateway.
-func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
-	return func() (*config.Config, error) {
-		c, problems := config.LoadSettled(location, bare, p.getenv, p.loadOptions())
+func (p *program) reloader(location string, bare bool, log *slog.Logger) func(kept *config.Kept) (*config.Config, error) {
+	return func(kept *config.Kept) (*config.Config, error) {
+		o := p.loadOptions()
+		o.Kept = kept
+		c, problems := config.LoadSettled(location, bare, p.getenv, o)
 		if c != nil {
 			p.log.override(&c.Telemetry)
 		}
-		warn(log, problems)
+		if kept == nil { // else they were logged
+			warn(log, problems)
+		}
 		return c, problems.Err()
 	}
 }

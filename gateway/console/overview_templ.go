@@ -1162,7 +1162,7 @@ func newerConfiguration(c admin.Config) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "</ul><p class=\"hint\">Undo the change; or accept it with <em>Reload</em>, with SIGHUP, or by a restart with <code>drawbridge serve --accept</code>.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "</ul><p class=\"hint\">Undo the change in its file; or accept all of it with <em>Reload</em>, with SIGHUP, or by a restart with <code>drawbridge serve --accept</code>.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

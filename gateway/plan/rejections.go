@@ -121,7 +121,7 @@ func (r reporter) reportAt(code, key, text string) error {
 	if !r.all.add(r.api, op, problem, &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}) {
 		return nil
 	}
-	return c.Wrong(at.Key, errors.New(text))
+	return c.Wrong(key, errors.New(text))
 }
 
 // extensionOf returns the last extension of an operation that declares a setting, because earlier ones have no effect.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/generation"
 	"drawbridge/gateway/recovery"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/widening"
@@ -57,7 +58,7 @@ func (w *writer) reload(req request) {
 	c := w.inUse.Config.WithServices(nil, nil)
 	if w.o.LoadConfig != nil {
 		var err error
-		if c, err = w.o.LoadConfig(); err != nil {
+		if c, err = w.o.LoadConfig(nil); err != nil {
 			w.refuse(req, err)
 			var refusal *config.Refusal
 			if errors.As(err, &refusal) {
@@ -73,19 +74,27 @@ func (w *writer) reload(req request) {
 			"keep auth, or restart the gateway", started))
 		return
 	}
-	served := c.ServedAs(w.o.Started)
-	deployed, err := w.o.Deploy(w.withServices(served), w.inUse.Deployment)
+	files := c.Files()
+	deployed, err := w.deploy(c) // as a whole: an operator is not asked to accept a configuration that can't work
+	var permitted *config.Config
+	var opens []string
+	if err == nil {
+		var ok bool
+		if permitted, opens, ok = w.permitted(req, c); !ok {
+			w.watch.followRefused(w.inUse, files)
+			return
+		}
+		if permitted != c {
+			c = permitted
+			deployed, err = w.deploy(c)
+		}
+	}
 	if err != nil {
 		w.refuse(req, err)
-		w.watch.followRefused(w.inUse, c.Files())
+		w.watch.followRefused(w.inUse, files)
 		return
 	}
-	opens, ok := w.permits(req, served) // of a configuration that works: an operator is not asked to accept another one
-	if !ok {
-		w.watch.followRefused(w.inUse, c.Files())
-		return
-	}
-	w.opened(served, opens)
+	w.opened(c.ServedAs(w.o.Started), opens)
 	next := w.inUse.succeed(deployed)
 	if w.next != nil {
 		w.stop(w.next, w.inUse)
@@ -104,6 +113,11 @@ func (w *writer) reload(req request) {
 	if keys := c.RestartKeys(w.o.Started); len(keys) > 0 {
 		w.o.Log.Warn("settings changed that take effect at the next start", "keys", keys)
 	}
+}
+
+// deploy returns the deployment of a configuration that takes the place of the one in use.
+func (w *writer) deploy(c *config.Config) (*generation.Deployment, error) {
+	return w.o.Deploy(w.withServices(c.ServedAs(w.o.Started)), w.inUse.Deployment)
 }
 
 func (w *writer) refuse(req request, err error) {

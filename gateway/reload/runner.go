@@ -27,8 +27,8 @@ var ErrEnded = errors.New("reload: the gateway has ended")
 // Options are the dependencies and settings of a [Runner].
 type Options struct {
 	// LoadConfig rereads the configuration. If it is nil, the configuration never changes and a reload rereads only the
-	// documents.
-	LoadConfig func() (*config.Config, error)
+	// documents. kept, if not nil, has what stays as it is in use.
+	LoadConfig func(kept *config.Kept) (*config.Config, error)
 	// Started is the configuration that the process has started with.
 	Started *config.Config
 	// Local reports whether the gateway serves only the user that runs the program, without tokens.

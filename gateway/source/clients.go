@@ -6,9 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -75,7 +73,7 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 		Name: name, NamedHosts: c.namedHosts(), Timeout: time.Duration(cmp.Or(c.api.Timeout, l.Timeout)), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(c.api.MaxAnswer),
 		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: certificate, TracerProvider: c.deps.TracerProvider,
-		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
+		AllowedAddresses: prefixes(c.api.AllowAddresses), OnlyAddresses: prefixes(c.api.GrantedAddresses()), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
 		OnPanic:         c.deps.Panicked,
 		Proxy:           upstream.ConfiguredProxy(c.api.Proxy),
 		OnUnknownCoding: func() { c.deps.Metrics.IgnoredEncoding(name) },
@@ -109,14 +107,6 @@ func (c *clients) documentHosts() []string {
 // knows.
 func (c *clients) namedHosts() []string {
 	return append(c.documentHosts(), config.Hosts(c.api.AllowServers)...)
-}
-
-func prefixes(networks []config.Network) []netip.Prefix {
-	var out []netip.Prefix
-	for _, n := range networks {
-		out = append(out, n.Prefix())
-	}
-	return out
 }
 
 // forCalls returns the client for the servers of the operations, which have passed the rules of S7.
@@ -164,7 +154,7 @@ func (c *clients) sameTrust() bool {
 	if c.api.CAFile == "" {
 		return true
 	}
-	pem, err := os.ReadFile(c.api.CAFile.String())
+	pem, _, err := upstream.ReadRoots(c.api.CAFile.String(), c.api.Opener())
 	return err == nil && bytes.Equal(pem, c.pem)
 }
 

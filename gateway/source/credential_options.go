@@ -149,7 +149,7 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 	}
 	var problems []error
 	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
-		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
+		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), Open: a.open, ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
 		if err != nil {
 			problems = append(problems, err)
 		} else {
@@ -178,13 +178,13 @@ const maxTokenAnswer = 64 << 10
 func (a *upstreamAuth) tokenClient(c *config.Credential, u *url.URL, name string, limits config.Limits) (*upstream.Client, error) {
 	defaults := config.DefaultLimits() // other limits of the configuration are for the service
 	o := upstream.Options{
-		Name: name, NamedHosts: []string{u.Hostname()}, Connect: time.Duration(limits.ConnectTimeout),
+		Name: name, NamedHosts: []string{u.Hostname()}, OnlyAddresses: a.onlyAddresses, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), Timeout: time.Duration(defaults.Timeout), FirstByte: time.Duration(defaults.FirstByteTimeout),
 		MaxBytes: maxTokenAnswer, MaxRatio: int64(defaults.MaxRatio), MaxIdle: 4,
 		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: upstream.ConfiguredProxy(c.Proxy),
 	}
 	if c.CertFile != "" || c.CAFile != "" {
-		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
+		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Open: a.open, Origin: u, Now: a.now}
 		if c.CertFile != "" {
 			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
 		}

@@ -174,7 +174,7 @@ func (l *loader) recovered(d **Document, err *error) {
 func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 	o := openapi.LoadOptions{
 		Limits:  openapi.Limits{Pace: pace, Memory: l.deps.MaxDocument, Bytes: int64(l.limits.MaxSpec), Operations: l.limits.MaxOperations},
-		Timeout: time.Duration(l.api.SpecTimeout), Root: l.api.Root.String(),
+		Timeout: time.Duration(l.api.SpecTimeout), Root: l.api.Root.String(), OverlayRoot: l.api.Folder(),
 	}
 	if l.clients.documents != nil {
 		o.Client = l.clients.documents.Documents()

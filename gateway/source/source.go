@@ -96,7 +96,7 @@ func newSource(deps *Deps, o authOptions) (*Source, error) {
 	if c.Identity != nil {
 		s.identity = o.identity
 	}
-	pem, roots, err := upstream.ReadRoots(c.CAFile.String())
+	pem, roots, err := upstream.ReadRoots(c.CAFile.String(), c.Opener())
 	if err != nil {
 		return nil, o.wrong("ca_file", err)
 	}

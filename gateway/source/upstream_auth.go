@@ -6,7 +6,9 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +41,9 @@ type upstreamAuth struct {
 	server    string                                  // by [serverKey], if claims select among several; else ""
 	all       *account.Accounts                       // of all services
 	accounts  map[*config.Credential]*account.Service // of the credentials for which callers have accounts
+	// onlyAddresses contains the addresses that authorization servers must have; nil for any.
+	onlyAddresses []netip.Prefix
+	open          func(path string) (*os.File, error) // see credential.CertificateOptions
 
 	certificates []*credential.ClientCertificate
 }
@@ -47,6 +52,15 @@ type (
 	wrapper    = func(http.RoundTripper) http.RoundTripper
 	connection = func(base *tls.Config, addr string) (*tls.Config, error)
 )
+
+// prefixes returns the ranges of networks.
+func prefixes(networks []config.Network) []netip.Prefix {
+	var out []netip.Prefix
+	for _, n := range networks {
+		out = append(out, n.Prefix())
+	}
+	return out
+}
 
 // authOptions are the inputs of newUpstreamAuth.
 type authOptions struct {
@@ -63,7 +77,10 @@ type authOptions struct {
 // newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
 // returns all problems (Z8).
 func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
-	a := &upstreamAuth{now: made.now, panicked: made.panicked, api: made.api, server: made.server, all: made.accounts}
+	a := &upstreamAuth{
+		now: made.now, panicked: made.panicked, api: made.api, server: made.server, all: made.accounts,
+		onlyAddresses: prefixes(made.api.GrantedAddresses()), open: made.api.Opener(),
+	}
 	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
@@ -165,7 +182,7 @@ func (a *upstreamAuth) setCertificate(c config.API, to *url.URL, problem func(ke
 		return
 	}
 	certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
-		CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
+		CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Open: a.open, Origin: to, Now: a.now})
 	problem("client_certificate", err)
 	if err == nil {
 		a.tls = certificate.Config

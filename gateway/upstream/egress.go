@@ -54,7 +54,7 @@ const (
 // ProviderClient returns a client for an OpenID provider at which people log in. The host of the issuer may be on a private network, no
 // other host that the provider's metadata names (E1). name is for errors.
 func ProviderClient(name string, issuer *config.URL, authority config.File, p *config.Proxy, version string, onPanic func(what string, v any)) (*http.Client, error) {
-	_, roots, err := ReadRoots(authority.String())
+	_, roots, err := ReadRoots(authority.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 type dialPolicy struct {
 	hosts        map[string]trust // all other hosts are publicOnly
 	allowed      []netip.Prefix
+	only         []netip.Prefix // see Options.OnlyAddresses
 	allowedExact []netip.Prefix // the ranges of allowed that are entirely blocked, or a single address
 	blocked      []netip.Prefix // metadata services of clouds and link-local addresses
 	nonPublic    []netip.Prefix // IPv4 addresses that are not public
@@ -135,6 +136,15 @@ func (g *dialPolicy) dialer(of trust) *net.Dialer {
 	return &g.public
 }
 
+// confine refuses all addresses outside of ranges, unless there are none.
+func (g *dialPolicy) confine(only []netip.Prefix) {
+	if only == nil {
+		return
+	}
+	g.only = only
+	g.literal.Control = g.control(literalHost)
+}
+
 // addressError reports an address that is not allowed.
 type addressError struct {
 	addr    netip.Addr
@@ -163,6 +173,8 @@ func (g *dialPolicy) control(of trust) func(network, address string, _ syscall.R
 // judge returns an [*addressError] if a host of this trust may not have the address, which has no zone and is not mapped.
 func (g *dialPolicy) judge(of trust, a netip.Addr) error {
 	switch {
+	case g.only != nil && !contains(g.only, a):
+		return &addressError{addr: a}
 	case of == literalHost, contains(g.allowedExact, a), contains(g.allowed, a) && !g.isBlocked(a):
 		return nil
 	case g.isBlocked(a):

@@ -44,6 +44,9 @@ type Options struct {
 	// IP literal, they are the only way to a link-local or metadata address, and only with a range
 	// that contains nothing else.
 	AllowedAddresses []netip.Prefix
+	// OnlyAddresses are the ranges that contain every address that is connected to, that of an IP literal too. nil means no
+	// such bound.
+	OnlyAddresses []netip.Prefix
 
 	// Timeout is the time limit of a whole call, from Do to the last byte of the body. It applies
 	// only if the request's context has no deadline, so that an operation may have its own. 0 means
@@ -167,6 +170,7 @@ func NewClient(o Options) *Client {
 	c.allErrors = o.Breaker.AllErrors
 	c.health = newHealth(o.Breaker, c.baseHost, o.OnStateChange)
 	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
+	g.confine(o.OnlyAddresses)
 	c.dialPolicy, c.socket = g, o.Socket != ""
 	direct := g.dial
 	if o.Socket != "" {

@@ -200,6 +200,7 @@ rules:
         questions: {list: /q, answer: {operation: a, content: c}}
         callback: {signature: {header: X-Signature, secret: 0123456789abcdef}}
   - {match: {api: b, path: /shared}, set: {cache: {shared: true}}}
+include: [{files: team/*.yaml, name_prefix: team-, env_prefix: TEAM_, folder: team, allow_addresses: [10.0.0.0/8]}]
 endpoints: [{name: e, match: {path: /e}, default_scopes: [e]}]
 prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
 limits:
@@ -336,9 +337,14 @@ func loadWithPair(t *testing.T, text string) *config.Config {
 	for name, from := range map[string]string{"tls.crt": "certificate", "tls.key": "key"} {
 		writePair(t, filepath.Join(dir, name), from)
 	}
-	file := filepath.Join(dir, "drawbridge.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	file, team := filepath.Join(dir, "drawbridge.yaml"), filepath.Join(dir, "team", "a.yaml")
+	if err := os.Mkdir(filepath.Dir(team), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for name, text := range map[string]string{file: text, team: "apis: [{spec: https://team.example.com/openapi.json, name: team-a}]\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, problems := config.Load(file, func(string) string { return "" })
 	if c == nil {

@@ -3,6 +3,7 @@ package fetch
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -43,5 +44,26 @@ func TestRootHoldsWhenLinksChange(t *testing.T) {
 	}
 	if _, err := src.Open(t.Context(), location, spec, 1); err == nil {
 		t.Error("a file outside of root was read")
+	}
+}
+
+// TestOverlayRootHoldsWhenLinksChange reads an overlay again after it became a link that leads out of its directory.
+func TestOverlayRootHoldsWhenLinksChange(t *testing.T) {
+	dir := t.TempDir()
+	document := write(t, dir, "document.json", "{}")
+	secret := write(t, dir, "secret.yaml", "secret")
+	own := write(t, dir, "team/overlay.yaml", "own")
+	o := Options{Overlays: []string{own}, OverlayRoot: filepath.Join(dir, "team")}
+	if _, _, err := readOverlaid(t, document, o, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, own); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := readOverlaid(t, document, o, nil); err == nil || !strings.Contains(err.Error(), "is not in or below root") {
+		t.Errorf("an overlay outside of its directory: %v", err)
 	}
 }

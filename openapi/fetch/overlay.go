@@ -43,7 +43,7 @@ func (s *Source) readOverlay(ctx context.Context, location string) ([]byte, erro
 		most = min(most, bound)
 	}
 	if !strings.Contains(location, "://") {
-		return readFile(ctx, location, most, s.options.Pace)
+		return readFile(ctx, location, s.options.OverlayRoot, most, s.options.Pace)
 	}
 	u, err := url.Parse(location)
 	if err != nil || u.User != nil {
@@ -75,9 +75,9 @@ func (s *Source) readOverlay(ctx context.Context, location string) ([]byte, erro
 	return data, nil
 }
 
-// readFile reads a file that the configuration names.
-func readFile(ctx context.Context, location string, most int64, pace *pacing.Pace) ([]byte, error) {
-	f, err := newFileSource(location, "", nil, most)
+// readFile reads a file that the configuration names, below root unless that is "".
+func readFile(ctx context.Context, location, root string, most int64, pace *pacing.Pace) ([]byte, error) {
+	f, err := newFileSource(location, root, nil, most)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,7 @@ type Options struct {
 	// have another origin than the document. It must carry no credential (E4); if it is nil, none of those are fetched.
 	Overlays      []string
 	OverlayClient *http.Client
+	OverlayRoot   string // the directory that must contain overlays from files, after symbolic links are followed; "" is any
 
 	MaxBytes   int64         // of one file, and of a copy; 0 for 64 MiB
 	MaxMemory  int64         // limit of memory for the text of one file; 0 if unlimited

@@ -44,11 +44,11 @@ func RunWith(t *testing.T, files map[string]string, o gateway.Options) *Running 
 	t.Helper()
 	r := &Running{T: t, Dir: t.TempDir(), Gone: make(chan struct{})}
 	r.Write(files)
-	load := func() (*config.Config, error) {
-		c, problems := config.Load(filepath.Join(r.Dir, "drawbridge.yaml"), func(string) string { return "" })
+	load := func(kept *config.Kept) (*config.Config, error) {
+		c, problems := config.LoadWith(filepath.Join(r.Dir, "drawbridge.yaml"), func(string) string { return "" }, config.LoadOptions{Kept: kept})
 		return c, problems.Err()
 	}
-	c, err := load()
+	c, err := load(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func headerTime() time.Duration { return time.Duration(config.DefaultLimits().Fi
 
 // client returns the options that clients of all registries have.
 func (o Options) client(name string, base *url.URL, authorities config.File) (upstream.Options, error) {
-	_, roots, err := upstream.ReadRoots(authorities.String())
+	_, roots, err := upstream.ReadRoots(authorities.String(), nil)
 	limits := config.DefaultLimits()
 	return upstream.Options{
 		Name: name, BaseURL: base, Connect: time.Duration(limits.ConnectTimeout), TLSHandshake: time.Duration(limits.TLSTimeout),

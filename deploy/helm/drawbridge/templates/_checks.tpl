@@ -253,6 +253,7 @@
 {{- range include "drawbridge.texts" (list "config" $c) | trim | splitList "\n" | compact -}}
 {{- $key := first (fromJsonArray .) -}}
 {{- $text := last (fromJsonArray .) | replace "$$" "" -}}
+{{- if hasPrefix "config.include[" $key }}{{ $text = regexReplaceAll "/[^/]*[*][^/]*$" $text "" }}{{ end -}}{{- /* the folder of a pattern */ -}}
 {{- $paths := list -}}
 {{- range regexFindAll "\\$\\{file:[^}]+\\}" $text -1 -}}
 {{- $path := trimPrefix "${file:" . | trimSuffix "}" -}}
@@ -264,7 +265,7 @@
 {{- end -}}
 {{- if or (hasPrefix "/run/secrets/" $text) (hasPrefix "/etc/drawbridge/" $text) -}}
 {{- $paths = append $paths $text -}}
-{{- else if and (regexMatch "^config\\.(apis\\[[0-9]+\\]\\.(spec|overlays\\[[0-9]+\\])|tools\\.lock|prompts\\[[0-9]+\\]\\.file)$" $key) (not (regexMatch "://|\\$\\{" $text)) -}}
+{{- else if and (regexMatch "^config\\.(apis\\[[0-9]+\\]\\.(spec|overlays\\[[0-9]+\\])|tools\\.lock|prompts\\[[0-9]+\\]\\.file|include\\[[0-9]+\\]\\.files)$" $key) (not (regexMatch "://|\\$\\{" $text)) -}}
 {{- $paths = append $paths (ternary $text (printf "/etc/drawbridge/%s" (trimPrefix "./" $text)) (hasPrefix "/" $text)) -}}
 {{- end -}}
 {{- range $paths -}}
