@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"bytes"
@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// disk is where the audit log of a gateway is.
-type disk struct {
-	dir  string
-	kind string // how it is filled
+// Disk is where a gateway writes its audit log, and can be filled.
+type Disk struct {
+	dir string
+	// Kind says how it is filled.
+	Kind string
 }
 
 const (
@@ -22,31 +23,34 @@ const (
 // diskSize is the size of the disk: room for the records of the program's calls.
 const diskSize = "64m"
 
-// newDisk makes a disk of its own at a path, if this process may mount one.
-func newDisk(dir string) (*disk, error) {
+// NewDisk makes a disk of its own at a path, if this process may mount one.
+func NewDisk(dir string) (*Disk, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	d := &disk{dir: dir, kind: ofMemory}
+	d := &Disk{dir: dir, Kind: ofMemory}
 	switch err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+diskSize); {
 	case errors.Is(err, syscall.EPERM):
-		d.kind = ofDevice
+		d.Kind = ofDevice
 	case err != nil:
 		return nil, &os.PathError{Op: "mount", Path: dir, Err: err}
 	}
 	return d, nil
 }
 
-func (d *disk) file() string   { return filepath.Join(d.dir, "audit.jsonl") }
-func (d *disk) filler() string { return filepath.Join(d.dir, "filler") }
+// File is the path of the audit log.
+func (d *Disk) File() string { return filepath.Join(d.dir, "audit.jsonl") }
 
-// fill leaves no room for another byte.
-func (d *disk) fill() error {
-	if d.kind == ofDevice {
-		if err := os.Rename(d.file(), d.file()+".1"); err != nil {
+// filler is the path of what fills the disk: an audit log that was rotated and left there.
+func (d *Disk) filler() string { return filepath.Join(d.dir, "audit.jsonl.1") }
+
+// Fill leaves no room for another byte.
+func (d *Disk) Fill() error {
+	if d.Kind == ofDevice {
+		if err := os.Rename(d.File(), d.File()+".1"); err != nil {
 			return err
 		}
-		return os.Symlink("/dev/full", d.file())
+		return os.Symlink("/dev/full", d.File())
 	}
 	f, err := os.Create(d.filler())
 	if err != nil {
@@ -66,17 +70,17 @@ func (d *disk) fill() error {
 	return nil
 }
 
-// free makes room again.
-func (d *disk) free() error {
-	if d.kind == ofDevice {
-		return os.Remove(d.file())
+// Free makes room again.
+func (d *Disk) Free() error {
+	if d.Kind == ofDevice {
+		return os.Remove(d.File())
 	}
 	return os.Remove(d.filler())
 }
 
-// lines counts the records of calls.
-func (d *disk) lines() (n int, err error) {
-	for _, name := range []string{d.file(), d.file() + ".1"} {
+// Lines counts the records of calls.
+func (d *Disk) Lines() (n int, err error) {
+	for _, name := range []string{d.File(), d.File() + ".1"} {
 		text, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
@@ -90,8 +94,9 @@ func (d *disk) lines() (n int, err error) {
 	return n, nil
 }
 
-func (d *disk) close() error {
-	if d.kind == ofDevice {
+// Close unmounts it.
+func (d *Disk) Close() error {
+	if d.Kind == ofDevice {
 		return nil
 	}
 	return syscall.Unmount(d.dir, syscall.MNT_DETACH)
