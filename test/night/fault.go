@@ -28,6 +28,7 @@ type fault struct {
 	alert string
 	api   string   // label of the alert; "": it has none
 	cause []string // what its text holds
+	also  []string // alerts of the same cause, which may fire as well
 
 	strike func(context.Context) error
 	looks  []look

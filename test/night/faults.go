@@ -18,7 +18,7 @@ import (
 const (
 	statusOfAPI = `curl -s "$A/readyz?verbose" | grep '^api NAME:'`
 	change      = `cd /etc/drawbridge && cp /tmp/edited.yaml new.yaml && drawbridge check --config new.yaml && mv new.yaml drawbridge.yaml`
-	reload      = `curl -fsS -X POST -H "Authorization: Bearer $ADMIN_TOKEN" $A/reload`
+	reload      = `curl -sS --fail-with-body -X POST -H "Authorization: Bearer $ADMIN_TOKEN" $A/reload`
 )
 
 // ownLimits are those of all pairs but that of the limit.
@@ -189,6 +189,7 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 		},
 		{
 			name: "a service is slow", pair: queue, alert: "DrawbridgeCallsQueue", api: "reports", cause: []string{"reports", "slow"},
+			also:   []string{"DrawbridgeRoomFull"},
 			strike: func(context.Context) error { s.reportsDelay.Store(int64(3 * time.Second)); return nil },
 			looks:  []look{{`curl -s $A/metrics | grep -E '^drawbridge_api_calls_(in_flight|queued).api="NAME"'`, "drawbridge_api_calls_in_flight"}},
 			repair: func(context.Context) error { return queue.edit("max_in_flight: 2", "max_in_flight: 100") }, repaired: "max_in_flight is edited", mend: []string{change, reload},

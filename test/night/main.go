@@ -23,6 +23,7 @@ type options struct {
 	program    string
 	nginx      string
 	prometheus string
+	only       string
 }
 
 func main() {
@@ -30,6 +31,7 @@ func main() {
 	flag.StringVar(&o.program, "gateway", "bin/drawbridge", "the gateway's program")
 	flag.StringVar(&o.nginx, "nginx", "nginx", "nginx's program")
 	flag.StringVar(&o.prometheus, "prometheus", "prometheus", "Prometheus' program")
+	flag.StringVar(&o.only, "only", "", "faults whose alert has this in its name")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -74,7 +76,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	calling, stop := context.WithCancel(ctx)
 	defer stop()
-	faults := s.faults(calling, o, dir, pairs, redis)
+	faults := slices.DeleteFunc(s.faults(calling, o, dir, pairs, redis), func(f *fault) bool { return !strings.Contains(f.alert, o.only) })
 	m, err := startMonitor(ctx, o.prometheus, dir, slices.Collect(maps.Values(pairs)))
 	if m != nil && m.child != nil {
 		defer func() { err = errors.Join(err, m.child.Stop()) }()
@@ -96,13 +98,12 @@ func run(ctx context.Context, o options) (err error) {
 		f.traffic.load.Stop()
 	}
 	report(faults, outcomes)
-	fmt.Printf("\nPrometheus scrapes and evaluates each %s, with the rules of deploy/prometheus as they are. Alerts of other faults: %s.\n", interval, others())
-	fmt.Printf("%s in all\n", time.Since(began).Round(time.Second))
-	return failures(faults, outcomes)
+	fmt.Printf("\nPrometheus scrapes and evaluates each %s, with the rules of deploy/prometheus as they are.\n%s in all\n", interval, time.Since(began).Round(time.Second))
+	return errors.Join(failures(faults, outcomes), others())
 }
 
-// others watches for alerts that fire and belong to no fault. found names them; stop ends it.
-func (n *night) others(ctx context.Context, faults []*fault) (found func() string, stop func()) {
+// others watches for alerts that fire and belong to no fault. found is an error that names them; stop ends it.
+func (n *night) others(ctx context.Context, faults []*fault) (found func() error, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	seen := map[string]bool{}
 	var watching sync.WaitGroup
@@ -114,7 +115,7 @@ func (n *night) others(ctx context.Context, faults []*fault) (found func() strin
 			}
 			for _, a := range firing {
 				own := slices.ContainsFunc(faults, func(f *fault) bool {
-					return f.alert == a.Labels["alertname"] && f.pair.name == a.Labels["job"] && f.api == a.Labels["api"]
+					return (f.alert == a.Labels["alertname"] || slices.Contains(f.also, a.Labels["alertname"])) && f.pair.name == a.Labels["job"] && f.api == a.Labels["api"]
 				})
 				if !own {
 					seen[strings.Join(strings.Fields(a.Labels["alertname"]+" "+a.Labels["api"]+" at "+a.Labels["job"]), " ")] = true
@@ -122,11 +123,11 @@ func (n *night) others(ctx context.Context, faults []*fault) (found func() strin
 			}
 		}
 	})
-	return func() string {
+	return func() error {
 			if len(seen) == 0 {
-				return "none"
+				return nil
 			}
-			return strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
+			return fmt.Errorf("alerts fire that no fault explains: %s", strings.Join(slices.Sorted(maps.Keys(seen)), ", "))
 		}, func() {
 			cancel()
 			watching.Wait()
@@ -135,7 +136,7 @@ func (n *night) others(ctx context.Context, faults []*fault) (found func() strin
 
 // report prints what became of each fault.
 func report(faults []*fault, outcomes []outcome) {
-	const layout = "%-46s  %-34s  %7s  %7s  %7s  %s\n"
+	const layout = "%-51s  %-34s  %6s  %6s  %6s  %s\n"
 	fmt.Printf(layout, "fault", "alert", "fires", "mended", "ends", "")
 	for i, f := range faults {
 		o := outcomes[i]

@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -96,6 +98,7 @@ func startServices() (s *services, err error) {
 	s.payments = httptest.NewUnstartedServer(http.HandlerFunc(s.answer))
 	s.payments.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}, ClientCAs: s.authority.pool(), ClientAuth: tls.RequireAndVerifyClientCert}
 	s.payments.Config.SetKeepAlivesEnabled(false) // each call shows the certificate
+	s.payments.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.payments.StartTLS()
 	s.orders = &restartable{handler: http.HandlerFunc(s.answer)}
 	if s.orders.address, err = process.FreeAddress(); err != nil {
