@@ -11,6 +11,12 @@ import (
 	"drawbridge/test/wire"
 )
 
+// calls are those that tell whether callers notice a fault: of a tool, so many a second by so many clients.
+type calls struct {
+	tool          string
+	rate, clients int
+}
+
 // traffic is calls of one tool through nginx, all the time.
 type traffic struct {
 	load *openload.Load
@@ -20,12 +26,12 @@ type traffic struct {
 	failure string // of the last that failed
 }
 
-// calls begins them.
-func (p *pair) calls(ctx context.Context, tool string, rate, workers int) *traffic {
+// call begins them.
+func (p *pair) call(ctx context.Context, c calls) *traffic {
 	t := &traffic{}
 	client := &wire.Client{Host: p.front, Revision: wire.Modern, Token: p.token}
-	conns := make([]*wire.Conn, workers)
-	t.load = openload.Start(ctx, rate, workers, func(worker, n int, _ time.Time) {
+	conns := make([]*wire.Conn, c.clients)
+	t.load = openload.Start(ctx, c.rate, c.clients, func(worker, n int, _ time.Time) {
 		failure := ""
 		var a wire.Answer
 		var err error
@@ -33,7 +39,7 @@ func (p *pair) calls(ctx context.Context, tool string, rate, workers int) *traff
 			conns[worker], err = wire.Dial(p.front)
 		}
 		if err == nil {
-			a, err = conns[worker].Exchange([]byte(client.Call(tool, fmt.Sprint(n), fmt.Sprintf(`{"id":"%d"}`, n))))
+			a, err = conns[worker].Exchange([]byte(client.Call(c.tool, fmt.Sprint(n), fmt.Sprintf(`{"id":"%d"}`, n))))
 		}
 		switch {
 		case err != nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ type fault struct {
 	repaired string // what repair does
 	mend     []string
 	values   map[string]string // of the words in capitals on the page
-	traffic  *traffic
+	calls    calls
 	well     func(context.Context) error // what else holds when it is mended; nil: nothing
 }
 
@@ -52,14 +51,10 @@ type outcome struct {
 type night struct {
 	program string
 	monitor *monitor
-	page    runbook
 }
 
 // play breaks, waits for the alert, and does what the page says.
-func (n *night) play(ctx context.Context, f *fault) (o outcome) {
-	if o.err = n.onPage(f); o.err != nil {
-		return o
-	}
+func (n *night) play(ctx context.Context, f *fault, t *traffic) (o outcome) {
 	began := time.Now()
 	if o.err = f.strike(ctx); o.err != nil {
 		return o
@@ -88,14 +83,14 @@ func (n *night) play(ctx context.Context, f *fault) (o outcome) {
 		return o
 	}
 	began = time.Now()
-	f.traffic.reset()
+	t.reset()
 	o.err = await(ctx, mendedWithin, func() error {
 		if f.well != nil {
 			if err := f.well(ctx); err != nil {
 				return err
 			}
 		}
-		return f.traffic.succeeds()
+		return t.succeeds()
 	})
 	o.mended = time.Since(began)
 	if o.err != nil {
@@ -110,27 +105,6 @@ func (n *night) play(ctx context.Context, f *fault) (o outcome) {
 	})
 	o.resolved = time.Since(began)
 	return o
-}
-
-// onPage is an error unless the page has each command in the section of the alert, and the section has no others.
-func (n *night) onPage(f *fault) error {
-	var used []string
-	for _, l := range f.looks {
-		used = append(used, l.command)
-	}
-	used = append(used, f.mend...)
-	section := n.page.block("### " + f.alert)
-	for _, command := range section {
-		if !slices.Contains(used, command) {
-			return fmt.Errorf("%s: the page has a command that is not tried: %s", f.alert, command)
-		}
-	}
-	for _, command := range used {
-		if !slices.Contains(section, command) && !slices.Contains(n.page.block("## Changing the configuration"), command) {
-			return fmt.Errorf("%s: the page does not have the command %s", f.alert, command)
-		}
-	}
-	return nil
 }
 
 // follow does what the page says, at each replica.

@@ -87,10 +87,9 @@ func (p *pair) shows(ctx context.Context, path, text string, want bool) error {
 	return nil
 }
 
-// faults returns all faults, with the calls that tell whether callers notice them.
-func (s *services) faults(ctx context.Context, o options, dir string, pairs map[string]*pair, redis *process.Redis) []*fault {
+// faults returns all faults.
+func (s *services) faults(o options, dir string, pairs map[string]*pair, redis *process.Redis) []*fault {
 	services, issuer, audit, queue, limit := pairs["services"], pairs["issuer"], pairs["audit"], pairs["queue"], pairs["limit"]
-	things := services.calls(ctx, "things", 10, 8)
 	token, certificate := filepath.Join(dir, "stock.token"), filepath.Join(dir, "client.pem")
 	outage := func(f *authtest.Failure) {
 		issuer.idp.Fail(authtest.Metadata, f)
@@ -112,14 +111,14 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 			strike: func(context.Context) error { return s.orders.server.Close() },
 			looks:  []look{{statusOfAPI, "breaker"}, {`curl -sS -o /dev/null -w '%{http_code}\n' BASE_URL`, "connect"}},
 			repair: func(context.Context) error { return s.orders.start() }, repaired: "the service is started",
-			values: map[string]string{"NAME": "orders", "BASE_URL": "http://" + s.orders.address}, traffic: services.calls(ctx, "orders", 10, 8),
+			values: map[string]string{"NAME": "orders", "BASE_URL": "http://" + s.orders.address}, calls: calls{"orders", 10, 8},
 		},
 		{
 			name: "a document drops a tag that a rule excludes", pair: services, alert: "DrawbridgeUndoneRestrictions", api: "billing", cause: []string{"billing", "undo restrictions"},
 			strike: func(context.Context) error { s.changed.Store(true); return nil },
 			looks:  []look{{statusOfAPI, "it would undo"}},
 			repair: func(context.Context) error { s.changed.Store(false); return nil }, repaired: "its owner restores the document", mend: []string{reload},
-			values: map[string]string{"NAME": "billing"}, traffic: services.calls(ctx, "billing", 10, 8),
+			values: map[string]string{"NAME": "billing"}, calls: calls{"billing", 10, 8},
 			well: func(ctx context.Context) error {
 				return services.shows(ctx, "/readyz?verbose", "api billing: ready", true)
 			},
@@ -132,7 +131,7 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 			},
 			looks:  []look{{`curl -s "$A/readyz?verbose" | grep '^issuer '`, "no keys"}, {`curl -sS -m 10 ISSUER/.well-known/openid-configuration`, "timed out"}},
 			repair: func(context.Context) error { outage(nil); return nil }, repaired: "the issuer answers again",
-			values: map[string]string{"ISSUER": issuer.idp.Issuer()}, traffic: issuer.calls(ctx, "things", 10, 8),
+			values: map[string]string{"ISSUER": issuer.idp.Issuer()}, calls: calls{"things", 10, 8},
 			well: func(ctx context.Context) error { return unready.readiness(ctx, http.StatusOK) },
 		},
 		{
@@ -141,14 +140,14 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 			looks:  []look{{`curl -s $A/metrics | grep '^drawbridge_service_responses_total{api="NAME"'`, `status="401"`}},
 			repair: func(context.Context) error { return os.WriteFile(token+".new", []byte("second-token"), 0o600) }, repaired: "a new credential is obtained",
 			mend:   []string{"cp NEW_CREDENTIAL CREDENTIAL_FILE"},
-			values: map[string]string{"NAME": "stock", "NEW_CREDENTIAL": token + ".new", "CREDENTIAL_FILE": token}, traffic: services.calls(ctx, "stock", 10, 8),
+			values: map[string]string{"NAME": "stock", "NEW_CREDENTIAL": token + ".new", "CREDENTIAL_FILE": token}, calls: calls{"stock", 10, 8},
 		},
 		{
 			name: "Redis is down", pair: services, alert: "DrawbridgeSharedStateAway", cause: []string{"state that replicas share"},
 			strike: func(context.Context) error { return redis.Kill() },
 			looks:  []look{{`curl -s "$A/readyz?verbose" | grep '^shared state:'`, "away"}, {"redis-cli -u REDIS_URL ping", "refused"}},
 			repair: redis.Start, repaired: "Redis is started",
-			values: map[string]string{"REDIS_URL": "redis://" + redis.Address}, traffic: things,
+			values: map[string]string{"REDIS_URL": "redis://" + redis.Address}, calls: calls{"things", 10, 8},
 			well: func(ctx context.Context) error {
 				return services.shows(ctx, "/readyz?verbose", "shared state: away", false)
 			},
@@ -158,7 +157,7 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 			strike: func(context.Context) error { return full.disk.Fill() },
 			looks:  []look{{`curl -s "$A/readyz?verbose" | grep '^audit log:'`, "not writable"}, {"df -h AUDIT_DIR", "100%"}},
 			mend:   []string{"mv AUDIT_FILE.[0-9]* ARCHIVE"},
-			values: map[string]string{"AUDIT_DIR": filepath.Dir(full.disk.File()), "AUDIT_FILE": full.disk.File(), "ARCHIVE": archive}, traffic: audit.calls(ctx, "things", 10, 8),
+			values: map[string]string{"AUDIT_DIR": filepath.Dir(full.disk.File()), "AUDIT_FILE": full.disk.File(), "ARCHIVE": archive}, calls: calls{"things", 10, 8},
 			repair: func(context.Context) error { return os.MkdirAll(archive, 0o700) },
 			well:   func(ctx context.Context) error { return full.readiness(ctx, http.StatusOK) },
 		},
@@ -172,14 +171,14 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 				return s.authority.writeClient(certificate+".renewed", time.Now().Add(90*24*time.Hour))
 			}, repaired: "a certificate is issued",
 			mend:   []string{"cp NEW_CERTIFICATE CERT_FILE"},
-			values: map[string]string{"NEW_CERTIFICATE": certificate + ".renewed", "CERT_FILE": certificate}, traffic: services.calls(ctx, "payments", 10, 8),
+			values: map[string]string{"NEW_CERTIFICATE": certificate + ".renewed", "CERT_FILE": certificate}, calls: calls{"payments", 10, 8},
 		},
 		{
 			name: "one replica has another configuration", pair: services, alert: "DrawbridgeConfigDiffers", cause: []string{"services", "same configuration"},
 			strike: func(context.Context) error { return sameFile("max_calls: 4000", "max_calls: 3000") },
 			looks:  []look{{`curl -s $A/metrics | grep '^drawbridge_config_hash'`, "drawbridge_config_hash"}},
 			repair: func(context.Context) error { return sameFile("max_calls: 3000", "max_calls: 4000") }, repaired: "the replica gets the file of the other", mend: []string{reload},
-			traffic: things,
+			calls: calls{"things", 10, 8},
 			well: func(ctx context.Context) error {
 				_, body, err := services.replicas[0].get(ctx, "/metrics")
 				_, hash, _ := strings.Cut(body, "\ndrawbridge_config_hash ")
@@ -193,14 +192,14 @@ func (s *services) faults(ctx context.Context, o options, dir string, pairs map[
 			strike: func(context.Context) error { s.reportsDelay.Store(int64(3 * time.Second)); return nil },
 			looks:  []look{{`curl -s $A/metrics | grep -E '^drawbridge_api_calls_(in_flight|queued).api="NAME"'`, "drawbridge_api_calls_in_flight"}},
 			repair: func(context.Context) error { return queue.edit("max_in_flight: 2", "max_in_flight: 100") }, repaired: "max_in_flight is edited", mend: []string{change, reload},
-			values: map[string]string{"NAME": "reports"}, traffic: queue.calls(ctx, "reports", 10, 80),
+			values: map[string]string{"NAME": "reports"}, calls: calls{"reports", 10, 80},
 		},
 		{
 			name: "calls reach the limit of the gateways", pair: limit, alert: "DrawbridgeOverload", cause: []string{"want of room", "overload"},
 			strike: func(context.Context) error { s.jobsDelay.Store(int64(2 * time.Second)); return nil },
 			looks:  []look{{`curl -s $A/metrics | grep '^drawbridge_refused_total'`, `reason="overload"`}},
 			repair: func(context.Context) error { return limit.edit("max_calls: 8", "max_calls: 4000") }, repaired: "limits.max_calls is edited", mend: []string{change, reload},
-			traffic: limit.calls(ctx, "jobs", 20, 80),
+			calls: calls{"jobs", 20, 80},
 		},
 	}
 }

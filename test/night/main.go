@@ -74,9 +74,18 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	faults := slices.DeleteFunc(s.faults(o, dir, pairs, redis), func(f *fault) bool { return !strings.Contains(f.alert, o.only) })
+	for _, f := range faults {
+		if err := page.has(f); err != nil {
+			return err
+		}
+	}
 	calling, stop := context.WithCancel(ctx)
 	defer stop()
-	faults := slices.DeleteFunc(s.faults(calling, o, dir, pairs, redis), func(f *fault) bool { return !strings.Contains(f.alert, o.only) })
+	traffic := make([]*traffic, len(faults))
+	for i, f := range faults {
+		traffic[i] = f.pair.call(calling, f.calls)
+	}
 	m, err := startMonitor(ctx, o.prometheus, dir, slices.Collect(maps.Values(pairs)))
 	if m != nil && m.child != nil {
 		defer func() { err = errors.Join(err, m.child.Stop()) }()
@@ -84,18 +93,18 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	n := &night{program: o.program, monitor: m, page: page}
+	n := &night{program: o.program, monitor: m}
 	outcomes := make([]outcome, len(faults))
 	var all sync.WaitGroup
 	for i, f := range faults {
-		all.Go(func() { outcomes[i] = n.play(ctx, f) })
+		all.Go(func() { outcomes[i] = n.play(ctx, f, traffic[i]) })
 	}
 	others, watching := n.others(ctx, faults)
 	all.Wait()
 	watching()
 	stop()
-	for _, f := range faults {
-		f.traffic.load.Stop()
+	for _, t := range traffic {
+		t.load.Stop()
 	}
 	report(faults, outcomes)
 	fmt.Printf("\nPrometheus scrapes and evaluates each %s, with the rules of deploy/prometheus as they are.\n%s in all\n", interval, time.Since(began).Round(time.Second))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func readRunbook() (runbook, error) {
 // block returns the commands below a heading: the lines of its blocks of sh, without comments.
 func (r runbook) block(heading string) []string {
 	_, section, _ := strings.Cut(string(r), "\n"+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n#")
+	section, _, _ = strings.Cut(section, "\n##")
 	var commands []string
 	for at := range strings.SplitSeq(section, "```sh\n") {
 		body, _, closed := strings.Cut(at, "```\n")
@@ -30,12 +31,33 @@ func (r runbook) block(heading string) []string {
 		}
 		for line := range strings.Lines(body) {
 			command, _, _ := strings.Cut(line, "  # ")
-			if command = strings.TrimSpace(command); command != "" {
+			if command = strings.TrimSpace(command); command != "" && command[0] != '#' {
 				commands = append(commands, command)
 			}
 		}
 	}
 	return commands
+}
+
+// has is an error unless the page has each command in the section of the alert, and the section has no others.
+func (r runbook) has(f *fault) error {
+	var used []string
+	for _, l := range f.looks {
+		used = append(used, l.command)
+	}
+	used = append(used, f.mend...)
+	section := r.block("### " + f.alert)
+	for _, command := range section {
+		if !slices.Contains(used, command) {
+			return fmt.Errorf("%s: the page has a command that is not tried: %s", f.alert, command)
+		}
+	}
+	for _, command := range used {
+		if !slices.Contains(section, command) && !slices.Contains(r.block("## Changing the configuration"), command) {
+			return fmt.Errorf("%s: the page does not have the command %s", f.alert, command)
+		}
+	}
+	return nil
 }
 
 // shell runs commands of the page as an operator does: with the admin address of a gateway in A, its token, and names in place of the words in
