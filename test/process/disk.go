@@ -38,6 +38,9 @@ func NewDisk(dir string) (*Disk, error) {
 	return d, nil
 }
 
+// Mounted reports whether the disk is one of its own, which Fill leaves without room. Without the right to mount, Fill lets writes fail.
+func (d *Disk) Mounted() bool { return d.Kind == ofMemory }
+
 // File is the path of the audit log.
 func (d *Disk) File() string { return filepath.Join(d.dir, "audit.jsonl") }
 
