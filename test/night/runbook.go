@@ -24,8 +24,9 @@ func (r runbook) block(heading string) []string {
 	_, section, _ := strings.Cut(string(r), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n##")
 	var commands []string
-	for at := range strings.SplitSeq(section, "```sh\n") {
-		body, _, closed := strings.Cut(at, "```\n")
+	for _, at := range strings.Split(section, "\n```sh")[1:] {
+		_, body, _ := strings.Cut(at, "\n") // the rest of the info string
+		body, _, closed := strings.Cut(body, "```\n")
 		if !closed {
 			continue
 		}

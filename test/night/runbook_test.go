@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"drawbridge/auth/authtest"
 	"drawbridge/test/process"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestRunbook: the page has the commands that each fault is looked at and mended with, below the heading of an alert that exists, without a night.
 func TestRunbook(t *testing.T) {
@@ -46,7 +50,7 @@ func TestRunbook(t *testing.T) {
 
 // TestBlock: comments and other languages are no commands, and a section ends at the next heading.
 func TestBlock(t *testing.T) {
-	const page = runbook("# Page\n\n### A\n\ntext\n\n```sh\ncurl a   # what it shows\n# nothing\n\ngrep '#b' c\n```\n\n```yaml\nd: e\n```\n\n```sh\nf\n```\n\n### B\n\n```sh\ng\n```\n")
+	const page = runbook("# Page\n\n### A\n\ntext\n\n```json\n{}\n```\n\n```sh\ncurl a   # what it shows\n# nothing\n\ngrep '#b' c\n```\n\n```yaml\nd: e\n```\n\n```sh skip=\"why\"\nf\n```\n\n### B\n\n```sh\ng\n```\n")
 	for heading, want := range map[string][]string{"### A": {"curl a", "grep '#b' c", "f"}, "### B": {"g"}, "### C": nil} {
 		if got := page.block(heading); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", heading, got, want)
