@@ -33,7 +33,7 @@ func (s *services) api(name, base, more string) string {
 func (s *services) pairs(ctx context.Context, o options, dir string, redis *process.Redis) (all map[string]*pair, err error) {
 	all = map[string]*pair{}
 	token, certificate := filepath.Join(dir, "stock.token"), filepath.Join(dir, "client.pem")
-	if err := errors.Join(os.WriteFile(token, []byte("first-token"), 0o600), s.authority.write(filepath.Join(dir, "ca.pem")),
+	if err := errors.Join(os.WriteFile(token, []byte(s.token()), 0o600), s.authority.write(filepath.Join(dir, "ca.pem")),
 		s.authority.writeClient(certificate, time.Now().Add(90*24*time.Hour))); err != nil {
 		return all, err
 	}
@@ -136,9 +136,9 @@ func (s *services) faults(o options, dir string, pairs map[string]*pair, redis *
 		},
 		{
 			name: "a service refuses the credential (401)", pair: services, alert: "DrawbridgeCredentialRefused", api: "stock", cause: []string{"stock", "401", "credential"},
-			strike: func(context.Context) error { s.token.Store("second-token"); return nil },
+			strike: func(context.Context) error { s.rotated.Store(true); return nil },
 			looks:  []look{{`curl -s $A/metrics | grep '^drawbridge_service_responses_total{api="NAME"'`, `status="401"`}},
-			repair: func(context.Context) error { return os.WriteFile(token+".new", []byte("second-token"), 0o600) }, repaired: "a new credential is obtained",
+			repair: func(context.Context) error { return os.WriteFile(token+".new", []byte(s.token()), 0o600) }, repaired: "a new credential is obtained",
 			mend:   []string{"cp NEW_CREDENTIAL CREDENTIAL_FILE"},
 			values: map[string]string{"NAME": "stock", "NEW_CREDENTIAL": token + ".new", "CREDENTIAL_FILE": token}, calls: calls{"stock", 10, 8},
 		},

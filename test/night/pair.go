@@ -16,7 +16,7 @@ import (
 )
 
 // adminToken is the token of the admin listener of all gateways.
-const adminToken = "the-token-of-the-operator-0123456789" //nolint:gosec // of gateways that end with this process
+const adminToken = "the-token-of-the-operator-0123456789"
 
 // pair is two gateways behind nginx, with an identity provider.
 type pair struct {

@@ -27,7 +27,7 @@ type services struct {
 	authority *authority
 
 	reportsDelay, jobsDelay atomic.Int64 // nanoseconds
-	token                   atomic.Value // of stock
+	rotated                 atomic.Bool  // stock wants another token
 	changed                 atomic.Bool  // the document of billing is not the one that it was
 }
 
@@ -71,7 +71,7 @@ func (s *services) answer(w http.ResponseWriter, r *http.Request) {
 	case "jobs":
 		openload.Pause(r.Context(), time.Duration(s.jobsDelay.Load()))
 	case "stock":
-		if r.Header.Get("Authorization") != "Bearer "+s.token.Load().(string) { //nolint:forcetypeassert // set at the start
+		if r.Header.Get("Authorization") != "Bearer "+s.token() {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -80,9 +80,16 @@ func (s *services) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"id":%q}`, parts[len(parts)-1])
 }
 
+// token is the token that stock takes.
+func (s *services) token() string {
+	if s.rotated.Load() {
+		return "second-token"
+	}
+	return "first-token"
+}
+
 func startServices() (s *services, err error) {
 	s = &services{}
-	s.token.Store("first-token")
 	s.documents = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprint(w, s.document(strings.Trim(r.URL.Path, "/")))
