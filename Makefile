@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# alternatives, conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
+# alternatives, conformance, interop, clients, auth-e2e, registration-e2e, keycloak-e2e, services-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool, night nginx, redis-server and prometheus.
 
 GO            ?= go
 OUT           := out
@@ -38,6 +38,7 @@ STREAMS_FLAGS ?=
 VENDORS_FLAGS ?=
 TASKS_FLAGS   ?=
 REPLICAS_FLAGS ?=
+NIGHT_FLAGS   ?=
 MUTATE_FLAGS  ?=
 PAIRS         ?= 100000
 CHAOS_FLAGS   ?=
@@ -226,6 +227,10 @@ replicas: build ## three gateways and a Redis that is killed under load, as a ta
 .PHONY: failover
 failover: build ## two gateways behind nginx: restarts while the identity provider hangs, a full audit disk; failed calls, as a table (FAILOVER_FLAGS=-h)
 	test/failover/run $(FAILOVER_FLAGS)
+
+.PHONY: night
+night: build ## ten faults on two gateways behind nginx, each until its alert of deploy/prometheus fires, docs/operations.md has mended it and the alert ends; a table, in four minutes (NIGHT_FLAGS='-only Audit')
+	test/night/run $(NIGHT_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // authority checks a file of certificates, and has it watched.
 func (l *loader) authority(key string, file File) {
@@ -13,6 +16,15 @@ func (l *loader) authority(key string, file File) {
 	}
 	if _, _, _, err := authorities(file); err != nil {
 		l.errorf(key, "%q %s", file, err)
+		return
+	}
+	if !strings.HasSuffix(key, ".cert_file") {
+		return
+	}
+	// A warning, as that of server.tls: only what the certificate is shown to refuses it.
+	data, _, _ := readRegular(string(file))
+	if all, _ := certificatesIn(data); len(all) > 0 && time.Now().After(all[0].NotAfter) {
+		l.warnf(key, "the certificate is expired since %s, so it is refused", all[0].NotAfter.UTC().Format(certificateTime))
 	}
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"hash"
 	"io"
 	"reflect"
@@ -18,6 +19,24 @@ func Fingerprint(values ...any) string {
 		digestValue(h, reflect.ValueOf(v))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// Hash returns a number of 48 bits that is the same for replicas which the configuration makes behave alike. It leaves out the keys that
+// differ between replicas of one installation, such as addresses to listen at and paths of files that each replica owns, the keys for
+// operators (admin, telemetry), and services that a registry has added. sealKeys, which replicas share, too, also keep secrets from being
+// guessed by the number, so it may be shown. A float64 holds it exactly.
+func (c *Config) Hash(sealKeys [][]byte) uint64 {
+	c = c.WithoutServices()
+	server := c.Server
+	server.Listen, server.TLS, server.StateDir, server.SealKeys, server.SealKeyFile = "", nil, "", nil, ""
+	var audit Audit
+	if c.Audit != nil {
+		audit = *c.Audit
+		audit.File = ""
+	}
+	sum := sha256.Sum256([]byte(Fingerprint(sealKeys, server, c.Auth, c.Identity, c.APIs, c.Discovery, c.Tools, c.Search, c.Rules, c.Endpoints, c.Prompts,
+		c.Limits, c.State, c.Proxy, c.Audit != nil, audit)))
+	return binary.BigEndian.Uint64(sum[:8]) >> 16
 }
 
 // digestValue writes a value with what tells it from all others of its type. Configurations are trees: there is no cycle.

@@ -123,7 +123,7 @@ func (p *publisher) use(next *generation.RequestSettings) {
 // SetStatus publishes the status for operators. It deletes the metric series of APIs that are gone or were renamed
 // after their document: an alert on a state that is never updated would never end.
 func (p *publisher) SetStatus(gen *generation.Generation, d *generation.Deployment, newest reload.NotInUse) {
-	s := admin.Status{Ready: p.ready(gen, d), Config: admin.Config{LoadedAt: d.LoadedAt, Error: newest.Refused, Opens: newest.Opens, PassedOver: d.APIs.Fragments}}
+	s := admin.Status{Ready: p.ready(gen, d), Config: admin.Config{LoadedAt: d.LoadedAt, Hash: d.Settings.Hash, Error: newest.Refused, Opens: newest.Opens, PassedOver: d.APIs.Fragments}}
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.PromptFaults, gen.Clashes, gen.Selectors.Texts()
 		for _, t := range gen.Catalog.All() {

@@ -41,6 +41,17 @@ func TestToldMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(r.Gateway, "drawbridge_config_refused 0")
+	hash := func() string { return strings.Join(gatewaytest.MetricLines(r.Gateway, "drawbridge_config_hash "), "\n") }
+	first := hash()
+	for text, same := range map[string]bool{good: true, good + "limits: {max_calls: 7}\n": false} {
+		r.Write(map[string]string{"drawbridge.yaml": text})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := hash(); (got == first) != same {
+			t.Errorf("%s after %s with\n%s", got, first, text)
+		}
+	}
 
 	before := debug.SetMemoryLimit(math.MaxInt64)
 	defer debug.SetMemoryLimit(before)

@@ -37,19 +37,21 @@ type CertificateOptions struct {
 
 // ClientCertificate is the gateway's certificate for one service, and the authorities that the
 // service's certificate is verified with. Changed files are read again for the next connection;
-// open connections are not affected. Unusable content, such as a half-written file or a key of
-// another certificate, leaves the last usable version in place. It is safe for concurrent use.
+// open connections are not affected. Unusable content, such as a half-written file, a key of another
+// certificate or one that has ended, leaves the last usable version in place. It is safe for concurrent use.
 type ClientCertificate struct {
 	address     string                      // host:port that the certificate is for
 	certificate *reloader[*tls.Certificate] // nil if none is presented
 	authorities *reloader[*x509.CertPool]   // nil if roots are used
 	roots       *x509.CertPool
 	now         func() time.Time
+	end         time.Time // of the last usable certificate; parsePair keeps it
 }
 
 // NewClientCertificate reads the files, and reports all problems. An unusable file is never
 // ignored: there is no connection without the certificate, and none with the system's authorities
-// instead (Z8).
+// instead (Z8). A certificate that has ended is used: its service refuses it, and nothing else depends
+// on it.
 func NewClientCertificate(o CertificateOptions) (*ClientCertificate, error) {
 	c := &ClientCertificate{roots: o.RootCAs, now: clock(o.Now)}
 	var problems []error
@@ -125,9 +127,10 @@ func (c *ClientCertificate) parsePair(o CertificateOptions, contents [][]byte) (
 	if pair.Leaf == nil {
 		return nil, fmt.Errorf("credential: certificate file %q can't be read", o.CertFile)
 	}
-	if now := c.now(); now.After(pair.Leaf.NotAfter) {
+	if now := c.now(); now.After(pair.Leaf.NotAfter) && now.Before(c.end) { // the one in use is still good
 		return nil, fmt.Errorf("credential: certificate file %q: the certificate ended at %s", o.CertFile, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
+	c.end = pair.Leaf.NotAfter
 	return &pair, nil
 }
 

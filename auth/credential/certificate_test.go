@@ -196,6 +196,31 @@ func TestClientCertificateReload(t *testing.T) {
 	shows("third", "")
 }
 
+// TestEndedClientCertificate: a certificate that has ended stops neither a start nor a reload, since only its own service refuses it, and the next is used.
+func TestEndedClientCertificate(t *testing.T) {
+	clients := newAuthority(t)
+	dir := t.TempDir()
+	ended := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	certFile, keyFile := clients.write(t, dir, "ended", ended)
+	c, err := NewClientCertificate(CertificateOptions{CertFile: certFile, KeyFile: keyFile, Origin: mustURL(t, "https://orders.example.com")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Expiry(); !got.Equal(ended) {
+		t.Errorf("it ends at %s", got)
+	}
+	later := ended.Add(time.Hour)
+	clients.write(t, dir, "ended, too", later)
+	if got := c.Expiry(); !got.Equal(later) {
+		t.Errorf("it ends at %s after another that has ended", got)
+	}
+	good := time.Now().Add(time.Hour)
+	clients.write(t, dir, "good", good)
+	if got := c.Expiry(); got.Sub(good).Abs() > time.Second {
+		t.Errorf("it ends at %s after a good one", got)
+	}
+}
+
 // The certificate is shown to its own service only (E4), and its private
 // authorities vouch for no other.
 func TestClientCertificateOrigin(t *testing.T) {

@@ -107,6 +107,7 @@ var (
 // Config is the state of the configuration.
 type Config struct {
 	LoadedAt time.Time `json:"loaded_at"`       // when the configuration in use was read
+	Hash     uint64    `json:"hash"`            // the same at replicas with the same configuration, see [config.Config.Hash]
 	Error    string    `json:"error,omitempty"` // why a newer one is not in use; empty if none was rejected
 	// Opens lists the wider access of a newer configuration that is held because of it; empty if
 	// none is held.

@@ -15,6 +15,7 @@ type RequestSettings struct {
 	Access *admin.Access
 	Keys   [][]byte        // of sealed handles: the first seals, all open
 	Table  *endpoint.Table // no endpoints, with the screening
+	Hash   uint64          // of the configuration, see [config.Config.Hash]
 }
 
 // newRequestSettings returns the parts of a configuration. The error reports all hosts, origins and keys that can't be used.
@@ -32,5 +33,6 @@ func (p *Deployer) newRequestSettings(c *config.Config) (*RequestSettings, error
 	}
 	return &RequestSettings{
 		Config: c, Keys: keys, Access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback()), Table: table,
+		Hash: c.Hash(keys),
 	}, nil
 }

@@ -9,9 +9,9 @@ import (
 // statusCollector reports to Prometheus the state that the gateway reports to probes and operators, and by which it refuses callers, since
 // an alert with a calculation of its own would differ from what the gateway does.
 type statusCollector struct {
-	memoryUsed                            func() float64
-	status                                func() admin.Status
-	ready, unready, refused, held, memory *prometheus.Desc
+	memoryUsed                                  func() float64
+	status                                      func() admin.Status
+	ready, unready, hash, refused, held, memory *prometheus.Desc
 }
 
 // NewStatusCollector returns a collector of the state of the gateway; memoryUsed returns how much of the memory limit is used, from 0 to 1.
@@ -21,6 +21,8 @@ func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) p
 			"1 if the gateway is ready, as /readyz says; if it is 0, drawbridge_unready has the reason.", nil, nil),
 		unready: prometheus.NewDesc("drawbridge_unready",
 			"1 while the gateway is not ready for that reason: apis, issuers (no token can be verified), audit (records can't be written) or draining.", []string{"reason"}, nil),
+		hash: prometheus.NewDesc("drawbridge_config_hash",
+			"A number that is the same at replicas with the same configuration and the same seal keys. Keys that differ between replicas, such as server.listen, don't count.", nil, nil),
 		refused: prometheus.NewDesc("drawbridge_config_refused",
 			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
 		held: prometheus.NewDesc("drawbridge_config_held",
@@ -34,6 +36,7 @@ func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) p
 func (m *statusCollector) Describe(c chan<- *prometheus.Desc) {
 	c <- m.ready
 	c <- m.unready
+	c <- m.hash
 	c <- m.refused
 	c <- m.held
 	c <- m.memory
@@ -55,6 +58,7 @@ func (m *statusCollector) Collect(c chan<- prometheus.Metric) {
 	} {
 		c <- prometheus.MustNewConstMetric(m.unready, prometheus.GaugeValue, is(holds), reason)
 	}
+	c <- prometheus.MustNewConstMetric(m.hash, prometheus.GaugeValue, float64(s.Config.Hash))
 	c <- prometheus.MustNewConstMetric(m.refused, prometheus.GaugeValue, is(s.Config.Error != ""))
 	c <- prometheus.MustNewConstMetric(m.held, prometheus.GaugeValue, is(len(s.Config.Opens) > 0))
 	c <- prometheus.MustNewConstMetric(m.memory, prometheus.GaugeValue, m.memoryUsed())

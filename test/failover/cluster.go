@@ -38,7 +38,7 @@ type replica struct {
 	name        string
 	host, admin string
 	child       *process.Child
-	disk        *disk
+	disk        *process.Disk
 	started     time.Duration // how long it took to be ready
 }
 
@@ -80,7 +80,7 @@ func newCluster(ctx context.Context, o options) (c *cluster, err error) {
 		if r.admin, err = process.FreeAddress(); err != nil {
 			return c, err
 		}
-		if r.disk, err = newDisk(filepath.Join(c.dir, r.name+"-audit")); err != nil {
+		if r.disk, err = process.NewDisk(filepath.Join(c.dir, r.name+"-audit")); err != nil {
 			return c, err
 		}
 		if err := r.start(ctx, c, true); err != nil {
@@ -117,7 +117,7 @@ func (c *cluster) close() error {
 			errs = append(errs, r.child.Stop())
 		}
 		if r.disk != nil {
-			errs = append(errs, r.disk.close())
+			errs = append(errs, r.disk.Close())
 		}
 	}
 	if c.idp != nil {
@@ -144,7 +144,7 @@ tools: {prefix: never}
 audit: {file: %q}
 limits: {address_rate: off, principal_rate: off}
 telemetry: {log_level: warn}
-`, r.host, c.front, state, r.admin, c.idp.Issuer(), c.service.URL+"/"+r.name, r.disk.file())
+`, r.host, c.front, state, r.admin, c.idp.Issuer(), c.service.URL+"/"+r.name, r.disk.File())
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return err
 	}
@@ -208,20 +208,9 @@ func (c *cluster) startNginx(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := string(example)
-	for was, is := range map[string]string{
-		"server 10.0.0.11:8080 fail_timeout=2s;":                        "server " + c.replicas[0].host + " fail_timeout=2s;",
-		"server 10.0.0.12:8080 fail_timeout=2s;":                        "server " + c.replicas[1].host + " fail_timeout=2s;",
-		"server 10.0.0.11:8080 max_fails=0;":                            "server " + c.replicas[0].host + " max_fails=0;",
-		"server 10.0.0.12:8080 max_fails=0;":                            "server " + c.replicas[1].host + " max_fails=0;",
-		"    listen 443 ssl;\n    http2 on;\n":                          "    listen " + c.front + ";\n",
-		"    ssl_certificate     /etc/nginx/tls/mcp.example.com.pem;\n": "",
-		"    ssl_certificate_key /etc/nginx/tls/mcp.example.com.key;\n": "",
-	} {
-		if strings.Count(text, was) != 1 {
-			return fmt.Errorf("deploy/nginx/drawbridge.conf has no, or more than one, %q", was)
-		}
-		text = strings.Replace(text, was, is, 1)
+	text, err := process.PairForNginx(string(example), c.front, [2]string{c.replicas[0].host, c.replicas[1].host})
+	if err != nil {
+		return err
 	}
 	file := filepath.Join(c.dir, "nginx.conf")
 	if err := os.WriteFile(file, []byte(process.NginxConfig(c.dir, text)), 0o600); err != nil {

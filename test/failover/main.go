@@ -107,7 +107,7 @@ func (c *cluster) fillDisk(ctx context.Context) ([]figures.Figure, error) {
 	l := c.load(ctx)
 	openload.Pause(ctx, time.Second)
 	began := time.Now()
-	if err := r.disk.fill(); err != nil {
+	if err := r.disk.Fill(); err != nil {
 		l.stop()
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (c *cluster) fillDisk(ctx context.Context) ([]figures.Figure, error) {
 	noticed := time.Since(began)
 	openload.Pause(ctx, 6*time.Second)
 	status, text := r.readiness(ctx)
-	if err := r.disk.free(); err != nil {
+	if err := r.disk.Free(); err != nil {
 		l.stop()
 		return nil, err
 	}
@@ -129,13 +129,13 @@ func (c *cluster) fillDisk(ctx context.Context) ([]figures.Figure, error) {
 	if err := c.replicas[0].child.Stop(); err != nil { // writes what is pending
 		return nil, err
 	}
-	lines, err := r.disk.lines()
+	lines, err := r.disk.Lines()
 	if err != nil {
 		return nil, err
 	}
 	sent := c.sentBy(0)
 	return []figures.Figure{
-		figures.New("audit disk of one gateway full ("+r.disk.kind+"): readiness", "503", fmt.Sprintf("%d %.60s", status, text), unready == nil && status == 503),
+		figures.New("audit disk of one gateway full ("+r.disk.Kind+"): readiness", "503", fmt.Sprintf("%d %.60s", status, text), unready == nil && status == 503),
 		figures.New("audit disk of one gateway full: not ready after", "<= 5 s", round(noticed).String(), noticed <= 5*time.Second),
 		figures.New("audit disk of one gateway full: failed calls in the first second", "", fmt.Sprintf("%d%s", first, whyFirst), true),
 		figures.New("audit disk of one gateway full: failed calls after it", "0", fmt.Sprintf("%d of %d%s", failed, made, why), failed == 0 && made > 0),

@@ -29,6 +29,26 @@ http {
 `, dir, http)
 }
 
+// PairForNginx returns deploy/nginx/drawbridge.conf, whose text is given, for two gateways at other addresses, and for clients that reach
+// nginx at front without TLS.
+func PairForNginx(example, front string, gateways [2]string) (string, error) {
+	for was, is := range map[string]string{
+		"server 10.0.0.11:8080 fail_timeout=2s;":                        "server " + gateways[0] + " fail_timeout=2s;",
+		"server 10.0.0.12:8080 fail_timeout=2s;":                        "server " + gateways[1] + " fail_timeout=2s;",
+		"server 10.0.0.11:8080 max_fails=0;":                            "server " + gateways[0] + " max_fails=0;",
+		"server 10.0.0.12:8080 max_fails=0;":                            "server " + gateways[1] + " max_fails=0;",
+		"    listen 443 ssl;\n    http2 on;\n":                          "    listen " + front + ";\n",
+		"    ssl_certificate     /etc/nginx/tls/mcp.example.com.pem;\n": "",
+		"    ssl_certificate_key /etc/nginx/tls/mcp.example.com.key;\n": "",
+	} {
+		if strings.Count(example, was) != 1 {
+			return "", fmt.Errorf("deploy/nginx/drawbridge.conf has no, or more than one, %q", was)
+		}
+		example = strings.Replace(example, was, is, 1)
+	}
+	return example, nil
+}
+
 var (
 	nginxVersion = regexp.MustCompile(`nginx/([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})`)
 	http2On      = regexp.MustCompile(`listen ([^;]+);\n *http2 on;\n`)
