@@ -121,7 +121,7 @@ export async function calls() {
 async function screenshots(origin) {
   mkdirSync(plan.screenshots, { recursive: true });
   for (const [name, title, path, colorScheme, width] of [
-    ["overview", "", "/console", "light", 1120], ["tools-dark", "", "/console/tools", "dark", 1120], ["try", "the outcome of a call", null, "light", 1120], ["live-phone", "", "/console/live", "light", 390], ["apis", "", "/console/apis", "light", 1120], ["overview-dark", "", "/console", "dark", 1120],
+    ["overview", "", "/console", "light", 1120], ["tools-dark", "", "/console/tools", "dark", 1120], ["try", "the outcome of a call", null, "light", 1120], ["live-phone", "", "/console/live", "light", 390], ["overview-dark", "", "/console", "dark", 1120],
   ]) {
     const context = await watched(origin, { colorScheme, viewport: { width, height: width < 500 ? 760 : 720 } });
     const page = await signIn(context, origin, plan.operate);
