@@ -76,14 +76,14 @@ func (l *loader) promptFiles(cfg *Config, key, path string) []string {
 		return []string{path}
 	}
 	l.files = append(l.files, withContents(path))
-	names, err := regularNames(path, promptName)
+	names, err := promptNames(path)
 	switch {
 	case err != nil:
 		l.errorf(key, "the directory %q can't be read: %s", path, reason(err))
 	case len(names) == 0:
 		l.warnf(key, "the directory %q holds no .md, .yaml or .yml file yet", path)
 	}
-	cfg.promptDirs = append(cfg.promptDirs, directory{path, names})
+	cfg.listed = append(cfg.listed, directory{path, names, promptNames})
 	var files []string
 	for _, name := range names {
 		files = append(files, filepath.Join(path, name))
