@@ -68,9 +68,9 @@ type Config struct {
 	files       []string
 	directories []directory // of documents
 	listed      []directory // of prompts and skills
-	entries     []int    // of the file, for each of APIs
-	discovered  []string // key paths of the providers of the last of APIs
-	authorities []string // digests of those of clients
+	entries     []int       // of the file, for each of APIs
+	discovered  []string    // key paths of the providers of the last of APIs
+	authorities []string    // digests of those of clients
 	// withoutServices is the configuration that WithServices was called for; nil if it was not.
 	withoutServices *Config
 }

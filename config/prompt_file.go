@@ -224,7 +224,11 @@ func (l *loader) promptBody(p *Prompt, body []byte, line int) {
 	if errors.As(err, &bad) {
 		offset = bad.offset
 	}
+	l.add(Error, positionIn([]byte(text), line, offset), key, "%s", err)
+}
+
+// positionIn returns the position of an offset in a text that begins with a line.
+func positionIn(text []byte, line, offset int) position {
 	before := text[:offset]
-	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	l.add(Error, position{line + strings.Count(before, "\n"), column}, key, "%s", err)
+	return position{line + bytes.Count(before, []byte("\n")), utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1}
 }

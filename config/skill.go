@@ -42,6 +42,7 @@ type SkillContent struct {
 	Files []SkillFile
 
 	file      string // SKILL.md
+	textLine  int    // of Text, from 1
 	positions map[string]position
 }
 
@@ -58,4 +59,10 @@ type SkillFile struct {
 func (s *SkillContent) At(key string) Problem {
 	at := nearestPosition(s.positions, key)
 	return Problem{Severity: Warning, File: s.file, Line: at.line, Column: at.column, Key: key}
+}
+
+// AtText returns the place of an offset in Text, as a warning that has no message yet.
+func (s *SkillContent) AtText(offset int) Problem {
+	at := positionIn(s.Text, s.textLine, offset)
+	return Problem{Severity: Warning, File: s.file, Line: at.line, Column: at.column}
 }

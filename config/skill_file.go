@@ -59,7 +59,7 @@ func (l *loader) readSkillFile(data []byte, name string) *SkillContent {
 	if !ok {
 		return nil
 	}
-	c := &SkillContent{FrontMatter: JSON(object), Text: text, file: l.file}
+	c := &SkillContent{FrontMatter: JSON(object), Text: text, file: l.file, textLine: line}
 	keys := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		keys[root.Content[i].Value] = root.Content[i+1]
