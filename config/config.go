@@ -50,6 +50,8 @@ type Config struct {
 	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" empty:"leave it out" access:"each: name; with auth"`
 	// Message templates that users pick and fill in.
 	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: name; with auth"`
+	// Folders of skills: instructions that models read before they use tools.
+	Skills []Skill `yaml:"skills,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: path; with auth"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
@@ -69,11 +71,11 @@ type Config struct {
 	shares      []fileShare            // the files that give apis and rules, the main file last; nil if there is only this one
 	texts       map[string][]*partText // by the names of parts, see Kept
 	files       []string
-	directories []directory
-	promptDirs  []directory
-	entries     []int    // of the file, for each of APIs
-	discovered  []string // key paths of the providers of the last of APIs
-	authorities []string // digests of those of clients
+	directories []directory // of documents
+	listed      []directory // of prompts and skills
+	entries     []int       // of the file, for each of APIs
+	discovered  []string    // key paths of the providers of the last of APIs
+	authorities []string    // digests of those of clients
 	// withoutServices is the configuration that WithServices was called for; nil if it was not.
 	withoutServices *Config
 }
@@ -203,8 +205,8 @@ func (c *Config) IsBare() bool {
 }
 
 // Files returns the paths of all files that the configuration was made from, apart from the OpenAPI documents: the
-// file itself, secret files, certificates, prompts, directories of documents, and those of prompts, which end in a
-// separator.  A change of one of them is a reason to load again.
+// file itself, secret files, certificates, prompts, directories of documents, those of prompts, which end in a
+// separator, and folders of skills, which end in /... A change of one of them is a reason to load again.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
 // Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what

@@ -3,14 +3,27 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// directory is a directory of documents or prompts, as it was when the configuration was loaded.
+// directory is a directory of documents, prompts or skills, as it was when the configuration was loaded.
 type directory struct {
 	path  string
 	names []string
+	// list returns the names that it has now.
+	list func(path string) ([]string, error)
 }
+
+// isOutdated reports whether a file has come into the directory, or gone.
+func (d directory) isOutdated() bool {
+	names, err := d.list(d.path)
+	return err == nil && !slices.Equal(names, d.names)
+}
+
+// documentNames and promptNames return the names of the files of a directory that may be documents, or prompts.
+func documentNames(dir string) ([]string, error) { return regularNames(dir, documentName) }
+func promptNames(dir string) ([]string, error)   { return regularNames(dir, promptName) }
 
 // isDirectory reports whether the path leads to a directory.
 func isDirectory(path string) bool {
@@ -60,3 +73,6 @@ func IsSourceName(name string) bool { return documentName(name) || promptName(na
 // withContents is the path by which a directory is watched with what its prompts hold: a file that came with an error, which keeps the
 // configuration from being used, is mended without a change of any name.
 func withContents(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
+
+// withEverything is the path by which a folder is watched with all that is below it.
+func withEverything(dir string) string { return filepath.Join(dir, "...") }

@@ -160,6 +160,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 		l.derive(cfg)
 		l.walk(cfg, "", cfg)
 		l.expandPrompts(cfg)
+		l.expandSkills(cfg)
 		l.expandDirectories(cfg)
 	}
 	if cfg.Server.StrictSecrets {

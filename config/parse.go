@@ -29,6 +29,22 @@ func (l *loader) parse(data []byte) *yaml.Node {
 		l.add(Error, position{1, 1}, "", "is a page of HTML or XML, not a configuration file or OpenAPI document")
 		return nil
 	}
+	doc, ok := l.parseYAML(data)
+	switch {
+	case !ok:
+	case doc == nil || doc.ShortTag() == "!!null":
+		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as %q", example)
+	case doc.Kind == yaml.ScalarNode:
+		l.add(Error, positionOf(doc), "", "expected a list of OpenAPI documents or a mapping, got a string; "+
+			"a list of one is %q", example) // not what it is: the file may be a secret
+	default:
+		return doc
+	}
+	return nil
+}
+
+// parseYAML returns the root node of the only YAML document in data, nil if there is none; false after reporting the reason.
+func (l *loader) parseYAML(data []byte) (*yaml.Node, bool) {
 	doc, second, err := documents(data)
 	var syntax *yaml.LoadError
 	switch {
@@ -37,17 +53,12 @@ func (l *loader) parse(data []byte) *yaml.Node {
 			syntax.Message, cmp.Or(cutHint(data), tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column), syntaxHint(syntax.Message)))
 	case err != nil:
 		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	case doc == nil || doc.ShortTag() == "!!null":
-		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as %q", example)
 	case second != nil:
 		l.add(Error, positionOf(second), "", "begins a second YAML document (---); only one is read")
-	case doc.Kind == yaml.ScalarNode:
-		l.add(Error, positionOf(doc), "", "expected a list of OpenAPI documents or a mapping, got a string; "+
-			"a list of one is %q", example) // not what it is: the file may be a secret
 	default:
-		return doc
+		return doc, true
 	}
-	return nil
+	return nil, false
 }
 
 // example is the shortest configuration, for messages.

@@ -76,14 +76,14 @@ func (l *loader) promptFiles(cfg *Config, key, path string) []string {
 		return []string{path}
 	}
 	l.files = append(l.files, withContents(path))
-	names, err := regularNames(path, promptName)
+	names, err := promptNames(path)
 	switch {
 	case err != nil:
 		l.errorf(key, "the directory %q can't be read: %s", path, reason(err))
 	case len(names) == 0:
 		l.warnf(key, "the directory %q holds no .md, .yaml or .yml file yet", path)
 	}
-	cfg.promptDirs = append(cfg.promptDirs, directory{path, names})
+	cfg.listed = append(cfg.listed, directory{path, names, promptNames})
 	var files []string
 	for _, name := range names {
 		files = append(files, filepath.Join(path, name))
@@ -224,7 +224,11 @@ func (l *loader) promptBody(p *Prompt, body []byte, line int) {
 	if errors.As(err, &bad) {
 		offset = bad.offset
 	}
+	l.add(Error, positionIn([]byte(text), line, offset), key, "%s", err)
+}
+
+// positionIn returns the position of an offset in a text that begins with a line.
+func positionIn(text []byte, line, offset int) position {
 	before := text[:offset]
-	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	l.add(Error, position{line + strings.Count(before, "\n"), column}, key, "%s", err)
+	return position{line + bytes.Count(before, []byte("\n")), utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1}
 }

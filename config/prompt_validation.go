@@ -15,7 +15,7 @@ const maxPromptCalls = 8
 var promptID = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,128}\z`)
 
 func (p *Prompt) validate(c cursor) {
-	p.validateAccess(c)
+	c.validateAccess(p.Scopes, p.Endpoints)
 	if c.given("file") { // its prompts are checked with their files
 		return
 	}
@@ -63,14 +63,14 @@ func (c cursor) faultyItem(list string) bool {
 	return false
 }
 
-// validateAccess checks who may have a prompt, and where.
-func (p *Prompt) validateAccess(c cursor) {
-	c.scopeless("scopes", p.Scopes)
+// validateAccess checks the scopes and the endpoints of a prompt or a skill.
+func (c cursor) validateAccess(scopes, endpoints []string) {
+	c.scopeless("scopes", scopes)
 	var names []string
 	for _, e := range c.config().Endpoints {
 		names = append(names, e.Name)
 	}
-	for i, name := range p.Endpoints {
+	for i, name := range endpoints {
 		if at := c.item("endpoints", i); c.ok(at) && !slices.Contains(names, name) {
 			c.errorf(at, "no endpoint is named %s%s", quote(name), text.DidYouMean(text.Nearest(name, names)))
 		}

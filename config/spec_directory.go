@@ -45,13 +45,7 @@ func (c *Config) KeyOf(i int) string {
 
 // Outdated reports whether a file has come into one of the directories, or gone, since the configuration was loaded.
 func (c *Config) Outdated() bool {
-	differs := func(wanted func(string) bool) func(directory) bool {
-		return func(d directory) bool {
-			names, err := regularNames(d.path, wanted)
-			return err == nil && !slices.Equal(names, d.names)
-		}
-	}
-	return slices.ContainsFunc(c.directories, differs(documentName)) || slices.ContainsFunc(c.promptDirs, differs(promptName))
+	return slices.ContainsFunc(slices.Concat(c.directories, c.listed), directory.isOutdated)
 }
 
 // expandDirectories replaces each entry whose spec is a directory by one entry for each file in it that may be a document,
@@ -66,7 +60,7 @@ func (l *loader) expandDirectories(cfg *Config) {
 			continue
 		}
 		key := fmt.Sprintf("apis[%d]", i)
-		names, err := regularNames(dir, documentName)
+		names, err := documentNames(dir)
 		switch {
 		case err != nil:
 			l.errorf(l.specKey(key), "the directory %q can't be read: %s", dir, reason(err))
@@ -86,7 +80,7 @@ func (l *loader) expandDirectories(cfg *Config) {
 				all, cfg.entries = append(all, one), append(cfg.entries, i)
 			}
 		}
-		cfg.directories = append(cfg.directories, directory{dir, names})
+		cfg.directories = append(cfg.directories, directory{dir, names, documentNames})
 		l.files = append(l.files, dir)
 	}
 	cfg.APIs = all

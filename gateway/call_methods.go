@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/resource"
+	"drawbridge/gateway/skill"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
 )
@@ -18,15 +19,19 @@ import (
 // callMethods wires the implementations of the protocol methods that may send requests to services.
 func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
 	calls := tools.Calls
-	resources := resource.Reader{Calls: calls}
-	prompts := prompt.Getter{Calls: calls, Results: tools.Results, Refuse: denials.Prompt, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
+	skills := skill.Server{Refuse: denials.Scope}
+	resources := resource.Reader{Calls: calls, Skills: skills}
+	prompts := prompt.Getter{Calls: calls, Results: tools.Results, Refuse: denials.Scope, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
 		if because, status := calls.RejectWait(err); because != "" {
 			denials.Record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 		}
 	}}
-	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Prompt}
+	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Scope}
 	return endpoint.CallMethods{
 		Tools: tools, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		GetSkill: ofResources(func(ctx context.Context, e *resource.View, req *mcp.Request, reply *mcp.Reply) error {
+			return skills.Get(ctx, e.Endpoint, e.Skills, req, reply)
+		}),
 		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(tasks.Get), UpdateTask: ofCalls(tasks.Update), CancelTask: ofCalls(tasks.Cancel),
 	}
 }

@@ -59,9 +59,9 @@ func (d *Denials) Connection(why listener.Reason, from net.Addr) {
 	d.Audit.Refuse(&line)
 }
 
-// Prompt writes the audit record of a prompt that is refused for a scope. It returns the error, which may be that there is
-// no such prompt.
-func (d *Denials) Prompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
+// Scope writes the audit record of a prompt or a skill that is refused for a scope. It returns the error, which may be that there is
+// none.
+func (d *Denials) Scope(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
 	status := denied.HTTPStatus
 	switch {
 	case status != 0:

@@ -7,7 +7,6 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/toolsearch"
 )
@@ -31,12 +30,12 @@ func (b *BatchAuthorizer) Authorize(ctx context.Context, requests []*mcp.Request
 	var sets [][]string
 	var denied *mcp.Error
 	for _, req := range requests {
-		if p, needs := e.Of(req); p != nil {
-			if !prompt.Grants(e.Endpoint, caller, needs) {
-				denied = prompt.ForbidPrompt(e.Endpoint, caller, needs)
-				_ = b.Denials.Prompt(ctx, req, denied)
+		if needs, kind := e.needsOf(req); needs != nil {
+			if !e.Grants(caller, needs) {
+				denied = e.Forbid(caller, needs, kind)
+				_ = b.Denials.Scope(ctx, req, denied)
 			}
-			asked, ok := prompt.ChallengeOf(caller, needs)
+			asked, ok := needs.Challenge(caller)
 			if !ok {
 				return denied
 			}
@@ -70,4 +69,19 @@ func (b *BatchAuthorizer) Authorize(ctx context.Context, requests []*mcp.Request
 	denied.Message = "insufficient scope for a request of this batch; none of them was executed"
 	denied.Header, _ = e.Guard.ForbiddenAll(caller, sets)
 	return denied
+}
+
+// needsOf returns the scopes that the prompt or the skill of a request needs, and which of them it is; nil if the request uses neither.
+func (e *Endpoint) needsOf(req *mcp.Request) (needs call.Needs, kind string) {
+	switch req.Method {
+	case "skills/get", "resources/read", "resources/subscribe":
+		if f := e.Skills.File(req.URI); f != nil {
+			return f.Skill.Needs(), "skill"
+		}
+		return nil, ""
+	}
+	if p, needs := e.Of(req); p != nil {
+		return needs, "prompt"
+	}
+	return nil, ""
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,7 @@ func TestCallerMatrix(t *testing.T) {
 			kind == "active", gatewaytest.ResourceURL, strings.ReplaceAll(scope, "_", ":"), time.Now().Add(time.Hour).Unix())
 	}))
 	t.Cleanup(opaque.Close)
+	openSkill, closedSkill := writeSkill(t, "open"), writeSkill(t, "closed")
 	keys := map[string]string{}
 	var entries []string
 	for name, rest := range map[string]string{
@@ -78,6 +81,7 @@ func TestCallerMatrix(t *testing.T) {
 	).Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, issuers)) + `prompts:
   - {name: open, messages: [{text: t}]}
   - {name: closed, scopes: ["orders:admin"], messages: [{text: t}]}
+skills: [{folder: ` + openSkill + `}, {folder: ` + closedSkill + `, scopes: ["orders:admin"]}]
 `
 	doc := strings.Replace(gatewaytest.Document("Shop", "list", "purge"), "/purge: {get: {operationId: purge,",
 		"'/purge/{id}': {get: {operationId: purge, parameters: [{name: id, in: path, required: true, schema: {type: string}}],", 1)
@@ -149,6 +153,11 @@ func TestCallerMatrix(t *testing.T) {
 		{name: "prompts", method: "prompts/list", code: 200},
 		{name: "prompt", method: "prompts/get", mcpName: "open", params: `"name":"open"`, scope: "mcp:tools", code: 200},
 		{name: "prompt with a scope", method: "prompts/get", mcpName: "closed", params: `"name":"closed"`, scope: "orders:admin", code: 200},
+		{name: "skills", method: "skills/list", code: 200, since: stateless},
+		{name: "skill", method: "skills/get", params: `"uri":"skill://open/SKILL.md"`, scope: "mcp:tools", code: 200, since: stateless},
+		{name: "skill with a scope", method: "skills/get", params: `"uri":"skill://closed/SKILL.md"`, scope: "orders:admin", code: 200, since: stateless},
+		{name: "file of a skill", method: "resources/read", mcpName: "skill://open/SKILL.md", params: `"uri":"skill://open/SKILL.md"`, scope: "mcp:tools", code: 200},
+		{name: "file of a skill with a scope", method: "resources/read", mcpName: "skill://closed/SKILL.md", params: `"uri":"skill://closed/SKILL.md"`, scope: "orders:admin", code: 200},
 		{name: "task of nobody", method: "tasks/get", mcpName: "x", params: `"taskId":"x"`, code: 400, earlier: 200},
 	}
 	open, cells := 0, 0
@@ -176,7 +185,7 @@ func TestCallerMatrix(t *testing.T) {
 				if code < 400 && want >= 400 || reached && !reaches {
 					open++
 				}
-				if c.status != 0 || a.scope != "" || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" {
+				if c.status != 0 || a.scope != "" || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" || a.method == "skills/list" {
 					continue
 				}
 				// What lists and searches show is the scope's, too, where tools are hidden.
@@ -190,6 +199,19 @@ func TestCallerMatrix(t *testing.T) {
 		}
 	}
 	t.Logf("%d cells, %d open by accident", cells, open)
+}
+
+// writeSkill writes a skill, and returns its folder.
+func writeSkill(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\nname: "+name+"\ndescription: d\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // do sends the request of an action, and reports whether the service was called. In a revision with sessions the caller begins one first; a

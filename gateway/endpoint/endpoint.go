@@ -14,11 +14,12 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/resource"
+	"drawbridge/gateway/skill"
 	"drawbridge/gateway/toolsearch"
 	"drawbridge/openapi"
 )
 
-// Endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
+// Endpoint is the set of tools, resources, prompts and skills served under one URL: all of them, or those that the configuration
 // selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
 type Endpoint struct {
 	*prompt.View
@@ -40,6 +41,7 @@ type Endpoint struct {
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
+	skillScopes  *auth.Views // the same for skills
 	PageCache    *pageCache
 	searched     *toolsearch.Views
 }
@@ -53,6 +55,7 @@ type Options struct {
 	Catalog   *catalog.Catalog
 	Resources *plan.Resources
 	Prompts   []*prompt.Prompt
+	Skills    *skill.Set
 	Links     *mcp.SealedHandles
 	Profile   openapi.Profile
 	// List says what the list of tools shows, Pinned which tools it shows in any case, and Finder finds the others.
@@ -69,7 +72,7 @@ type Options struct {
 func New(e *call.Endpoint, o Options) *Endpoint {
 	c := o.Config
 	full := &Endpoint{
-		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
+		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Skills: o.Skills, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
 		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(), searched: &toolsearch.Views{},
 	}
 	var before *Presentation
@@ -85,7 +88,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Tools) })
 	if e.HideUnauthorized {
 		full.visible = full.callable()
-		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))
+		full.promptScopes, full.skillScopes = e.Guard.Views(call.ScopeSets(o.Prompts)), e.Guard.Views(call.ScopeSets(o.Skills.All))
 	}
 	for n := 1; n < len(c.PublicURLs()); n++ {
 		full.alternates = append(full.alternates, full.withGuard(e.Guard.Alternate(n), o.Handler))

@@ -1,13 +1,15 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/toolsearch"
 	"drawbridge/openapi/jsonscan"
 )
@@ -32,11 +34,12 @@ const (
 	resourcesKind
 	templatesKind // of resources
 	promptsKind
+	skillsKind
 )
 
 // member returns the name of the list's member in its result.
 func (k listKind) member() string {
-	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
+	return [...]string{"tools", "resources", "resourceTemplates", "prompts", "skills"}[k]
 }
 
 // List returns the list for a caller, which is nil without a guard, by what it has chosen. A list that was chosen is not
@@ -72,6 +75,10 @@ func (e *Endpoint) viewKey(kind listKind, f catalog.Features, caller *auth.Princ
 	case e.visible == nil:
 	case kind == promptsKind:
 		key.visible = e.promptScopes.Of(caller)
+	case kind == skillsKind:
+		key.skills = e.skillScopes.Of(caller)
+	case kind == resourcesKind:
+		key.visible, key.skills = e.visible.views.Of(caller), e.skillScopes.Of(caller)
 	default:
 		key.visible = e.visible.views.Of(caller)
 	}
@@ -80,14 +87,16 @@ func (e *Endpoint) viewKey(kind listKind, f catalog.Features, caller *auth.Princ
 
 // build builds the list of a key.
 func (e *Endpoint) build(kind listKind, key viewKey, c *choice) *view {
-	return newView(kind.member(), e.listPages(kind, key.features, key.visible, c))
+	return newView(kind.member(), e.listPages(kind, key, c))
 }
 
-// listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted that have chosen c.
-func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View, c *choice) [][]byte {
+// listPages returns a list, as JSON arrays of definitions, for callers with the permissions of a key that have chosen c.
+func (e *Endpoint) listPages(kind listKind, key viewKey, c *choice) [][]byte {
+	f, granted := key.features, key.visible
 	visible := func(t *catalog.Tool) bool {
 		return e.Tools[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
 	}
+	var definitions [][]byte
 	switch kind {
 	case Tools:
 		if e.searches(c) {
@@ -95,12 +104,37 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 		}
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
-		return e.Resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
+		definitions = e.Resources.Definitions(kind == templatesKind, f.Title, visible)
 	case promptsKind:
-		prompts := prompt.Visible(e.Prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) })
-		return prompt.Pages(prompts, f.Title, e.pageSize)
+		for _, p := range call.Visible(e.Prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) }) {
+			definitions = append(definitions, p.AppendDefinition(nil, f.Title))
+		}
+	case skillsKind:
 	}
-	return nil
+	if kind == resourcesKind || kind == skillsKind {
+		for _, s := range call.Visible(e.Skills.All, func(set int) bool { return e.skillScopes == nil || key.skills.Has(set) }) {
+			if kind == skillsKind {
+				definitions = append(definitions, s.Entry)
+			} else {
+				definitions = append(definitions, s.Definition)
+			}
+		}
+	}
+	return pagesOf(definitions, e.pageSize)
+}
+
+// pagesOf returns JSON arrays of at most size definitions; 0 means one array. There is always one.
+func pagesOf(definitions [][]byte, size int) (pages [][]byte) {
+	if size <= 0 {
+		size = max(len(definitions), 1)
+	}
+	for page := range slices.Chunk(definitions, size) {
+		pages = append(pages, slices.Concat([]byte{'['}, bytes.Join(page, []byte{','}), []byte{']'}))
+	}
+	if len(pages) == 0 {
+		return [][]byte{[]byte("[]")}
+	}
+	return pages
 }
 
 // searchPages returns the list with the tools of package toolsearch, which name the APIs that callers with the permissions
@@ -163,8 +197,8 @@ func (e *Endpoint) listVersion(list mcp.List, revision, query string, caller *au
 	switch list {
 	case mcp.ToolsList:
 		kinds = []listKind{Tools}
-	case mcp.ResourcesList: // templates have no notification of their own
-		kinds = []listKind{resourcesKind, templatesKind}
+	case mcp.ResourcesList: // templates and skills have no notification of their own
+		kinds = []listKind{resourcesKind, templatesKind, skillsKind}
 	case mcp.PromptsList:
 		kinds = []listKind{promptsKind}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/prompt"
 	"drawbridge/openapi"
 )
 
@@ -132,7 +132,7 @@ type servedManifest struct {
 func NewManifest(e *Endpoint, c *config.Config, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, resources: c.Resources(), urls: newPublicURLs(c), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
-		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Tools), e.Guard.Views(prompt.ScopeSets(e.Prompts))
+		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Tools), e.Guard.Views(call.ScopeSets(e.Prompts))
 	}
 	return m
 }
@@ -199,7 +199,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		}
 		doc.Tools = append(doc.Tools, tool)
 	}
-	for _, p := range prompt.Visible(e.Prompts, func(set int) bool { return m.promptSets == nil || view.prompts.Has(set) }) {
+	for _, p := range call.Visible(e.Prompts, func(set int) bool { return m.promptSets == nil || view.prompts.Has(set) }) {
 		doc.Prompts = append(doc.Prompts, p.AppendDefinition(nil, true))
 	}
 	var b bytes.Buffer

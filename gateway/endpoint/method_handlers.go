@@ -10,8 +10,8 @@ import (
 
 // CallMethods are the implementations of the protocol methods that may send requests to services.
 type CallMethods struct {
-	Tools                                                              *deliver.Tools
-	ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
+	Tools                                                                        *deliver.Tools
+	ReadResource, GetPrompt, GetSkill, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
 // implementations implement the protocol methods.
@@ -43,6 +43,9 @@ var methodHandlers = map[string]methodHandler{
 
 	"prompts/list": {serve: listOf(promptsKind)},
 	"prompts/get":  {serve: func(i *implementations) mcp.Method { return i.calls.GetPrompt }},
+
+	"skills/list": {serve: listOf(skillsKind)},
+	"skills/get":  {serve: func(i *implementations) mcp.Method { return i.calls.GetSkill }},
 
 	"completion/complete": {serve: func(i *implementations) mcp.Method { return i.calls.Complete }, tool: (*Endpoint).completedTool},
 

@@ -48,6 +48,7 @@ type viewKey struct {
 	list     string // its member in the result
 	features catalog.Features
 	visible  auth.View // the zero View if every caller sees all tools
+	skills   auth.View // the same for skills
 	query    string    // by which a client has chosen the list; "" if it has not
 }
 

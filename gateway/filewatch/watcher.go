@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watcher notices changes of files, and of directories: of the names of the files in them that count. It compares with the contents at the
+// Watcher notices changes of files, and of directories: of the names of the files in them that count, or of all that is below them. It compares with the contents at the
 // time when it was made, so that nothing is missed if it is made before the files are read.
 type Watcher struct {
 	paths    []string
@@ -31,6 +32,7 @@ type Watcher struct {
 	follow   func(dir string) // nil: polling only
 	names    map[string]bool  // base names of interest
 	dirs     map[string]bool  // directories among paths
+	within   map[string]bool  // directories of which everything is watched
 }
 
 // Options are the settings of a [Watcher].
@@ -42,9 +44,10 @@ type Options struct {
 }
 
 // New reads the files once and returns a watcher that starts nothing by itself. Of a directory it watches the names that count, and the
-// contents of these files, too, if the path ends in a separator.
+// contents of these files, too, if the path ends in a separator. A path that ends in /... stands for the names and contents of all files below
+// the directory, but for those that begin with a dot.
 func New(paths []string, o Options) *Watcher {
-	w := &Watcher{counts: o.Counts, notifier: o.Notifier, digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
+	w := &Watcher{counts: o.Counts, notifier: o.Notifier, digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}, within: map[string]bool{}}
 	if w.counts == nil {
 		w.counts = func(string) bool { return false }
 	}
@@ -131,7 +134,7 @@ func (w *Watcher) run(ctx context.Context, events <-chan fsnotify.Event, errs <-
 func (w *Watcher) relevant(path string) bool {
 	name := filepath.Base(path)
 	return w.names[name] || strings.HasPrefix(name, "..") || // ..data of a ConfigMap
-		w.dirs[filepath.Dir(path)] && w.counts(name)
+		w.dirs[filepath.Dir(path)] && w.counts(name) || w.within[filepath.Dir(path)] && !isHidden(name)
 }
 
 // check compares all files with what they were and reports those that differ, unless it is the first look.
@@ -152,15 +155,24 @@ func (w *Watcher) check(first bool) {
 // followAll watches the directories of the files and of the files that they are links to.
 func (w *Watcher) followAll() {
 	for _, p := range w.paths {
+		p, isTree := strings.CutSuffix(p, everything)
 		w.names[filepath.Base(p)] = true
 		dirs := []string{filepath.Dir(p)}
 		if target, err := filepath.EvalSymlinks(p); err == nil && target != p {
 			w.names[filepath.Base(target)] = true
 			dirs = append(dirs, filepath.Dir(target))
 		}
-		if info, err := os.Stat(p); err == nil && info.IsDir() {
+		if info, err := os.Stat(p); err == nil && info.IsDir() && !isTree {
 			w.dirs[filepath.Clean(p)] = true
 			dirs = append(dirs, filepath.Clean(p))
+		}
+		if isTree {
+			walk(p, func(path string, e fs.DirEntry) {
+				if e.IsDir() {
+					w.within[filepath.Clean(path)] = true
+					dirs = append(dirs, filepath.Clean(path))
+				}
+			})
 		}
 		if w.follow != nil {
 			for _, dir := range dirs {
@@ -172,6 +184,9 @@ func (w *Watcher) followAll() {
 
 // digestOf returns the digest of a file's content or of a directory, and false if it can't be read.
 func (w *Watcher) digestOf(path string) (digest, bool) {
+	if dir, isTree := strings.CutSuffix(path, everything); isTree {
+		return w.digestOfTree(dir)
+	}
 	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -216,3 +231,47 @@ func (w *Watcher) digestOfDirectory(path string) (digest, bool) {
 	}
 	return digest(h.Sum(nil)), true
 }
+
+// everything is the end of the path of a directory that is watched with all that is below it.
+const everything = string(filepath.Separator) + "..."
+
+// maxWalked is the maximum number of files and directories below a directory that are watched.
+const maxWalked = 50_000
+
+// digestOfTree returns the digest of the names and contents of all files below a directory; false if there is no such directory.
+func (w *Watcher) digestOfTree(dir string) (digest, bool) {
+	h := sha256.New()
+	found := walk(dir, func(path string, e fs.DirEntry) {
+		_, _ = io.WriteString(h, path+"\x00") // a hash takes all
+		if !e.IsDir() {
+			content, _ := w.digestOf(path)
+			_, _ = h.Write(content[:])
+		}
+	})
+	return digest(h.Sum(nil)), found
+}
+
+// walk visits a directory and all that is below it, but for what begins with a dot, as far as it can be read. It does not follow links to
+// directories, except from dir itself. It returns false if there is no such directory.
+func walk(dir string, visit func(path string, e fs.DirEntry)) (found bool) {
+	seen := 0
+	_ = filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // ends with the visits
+		switch {
+		case e == nil || err != nil:
+			return nil //nolint:nilerr // what can't be read is not watched
+		case found && isHidden(e.Name()) && e.IsDir():
+			return fs.SkipDir
+		case found && isHidden(e.Name()):
+			return nil
+		}
+		if seen++; seen > maxWalked {
+			return fs.SkipAll
+		}
+		found = true
+		visit(path, e)
+		return nil
+	})
+	return found
+}
+
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }

@@ -214,6 +214,48 @@ func overwrite(t *testing.T, path, text string) {
 	}
 }
 
+// TestWatchTree: everything below a directory is watched: new files in new directories, files that are gone, and contents, but no hidden file.
+func TestWatchTree(t *testing.T) {
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "skills")
+	w := New([]string{tree + "/..."}, Options{})
+	var reports int
+	w.changed = func(string) { reports++ }
+	seen := func(why string, want int) {
+		t.Helper()
+		reports = 0
+		w.check(false)
+		if reports != want {
+			t.Errorf("%s: %d reports, want %d", why, reports, want)
+		}
+	}
+	mkdir := func(path string) {
+		t.Helper()
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen("no directory", 0)
+	mkdir(filepath.Join(tree, "a", "scripts"))
+	seen("the first directory", 1)
+	writeFile(t, filepath.Join(tree, "a", "scripts", "x.py"), []byte("1"))
+	seen("a new file", 1)
+	if !w.relevant(filepath.Join(tree, "a", "scripts", "y.py")) || w.relevant(filepath.Join(tree, "a", ".swp")) || w.relevant(filepath.Join(dir, "log")) {
+		t.Error("the wrong events are relevant")
+	}
+	writeFile(t, filepath.Join(tree, "a", "scripts", "x.py"), []byte("2"))
+	seen("another content", 1)
+	mkdir(filepath.Join(tree, ".git"))
+	writeFile(t, filepath.Join(tree, ".git", "x"), nil)
+	writeFile(t, filepath.Join(tree, "a", ".hidden"), nil)
+	seen("hidden files", 0)
+	if err := os.Remove(filepath.Join(tree, "a", "scripts", "x.py")); err != nil {
+		t.Fatal(err)
+	}
+	seen("a file less", 1)
+	seen("nothing", 0)
+}
+
 // TestManyWatchers: more watchers than a user may have inotify instances share one, and each hears of its own file. The 30 seconds of
 // polling are more than the test waits.
 func TestManyWatchers(t *testing.T) {

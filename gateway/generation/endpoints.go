@@ -60,7 +60,7 @@ func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 			gen.PromptFaults = append(gen.PromptFaults, text)
 		}
 	}
-	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Links = gen.Config, gen.Rates, gen.Catalog, resources, prompts, gen.links
+	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Skills, o.Links = gen.Config, gen.Rates, gen.Catalog, resources, prompts, gen.skills.At(name), gen.links
 	o.Pinned = func(t *catalog.Tool) bool { return o.List.Pinned.Match(source.Subject(t.API, t.Operation)) }
 	return endpoint.New(calls, o)
 }

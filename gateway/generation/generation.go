@@ -17,6 +17,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/report"
+	"drawbridge/gateway/skill"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
@@ -42,7 +43,7 @@ type Generation struct {
 	PromptFaults []string
 	// Clashes describes the names that depend on whether other documents can be read.
 	Clashes []string
-	// Selectors lists the selectors of the configuration that match nothing.
+	// Selectors lists the selectors of the configuration that match nothing, with the names of tools in skills.
 	Selectors source.SelectorResult
 	// Entries maps each source to its configuration entry, such as apis[0].
 	Entries map[*source.Source]string
@@ -57,6 +58,7 @@ type Generation struct {
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
+	skills    *skill.Set
 }
 
 // DocumentFiles tells where the bytes of a document are.
@@ -97,7 +99,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen := &Generation{
 		Table: &endpoint.Table{Screening: d.Settings.Table.Screening, Named: map[string]*endpoint.Endpoint{}}, Config: d.Config, Settings: d.Settings, Rates: d.rates,
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
-		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
+		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, skills: skill.Compile(d.Config.Skills), Selectors: selectors, Entries: d.APIs.Entries,
 	}
 	earlier := b.Published
 	if old != nil {
@@ -123,6 +125,8 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen.addEndpoints(d, before, b.Handler)
 	if !d.Tried() {
 		gen.PromptFaults = nil // their tools may still be loaded
+	} else {
+		gen.Selectors.Unmatched = append(gen.Selectors.Unmatched, gen.skills.CheckTools(gen.Main.Endpoint)...)
 	}
 	gen.Updated = time.Now()
 	var diff catalog.Diff

@@ -203,8 +203,13 @@ func (h *Handler) serverCapabilities(revision string) (c capabilities) {
 	if o.Logging {
 		c.Logging = &struct{}{}
 	}
-	if o.Tasks && revision == revision20260728 {
-		c.Extensions = map[string]struct{}{extensionTasks: {}}
+	for name, declared := range map[string]bool{extensionSkills: o.Skills, extensionTasks: o.Tasks} {
+		if declared && revision == revision20260728 {
+			if c.Extensions == nil {
+				c.Extensions = map[string]struct{}{}
+			}
+			c.Extensions[name] = struct{}{}
+		}
 	}
 	return c
 }

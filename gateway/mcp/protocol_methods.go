@@ -69,6 +69,10 @@ var protocolMethods = map[string]protocolMethod{
 
 	"completion/complete": {capability: completions},
 
+	// Extension io.modelcontextprotocol/skills (SEP-2640).
+	"skills/list": {family: Stateless, capability: skills, cacheable: true},
+	"skills/get":  {family: Stateless, capability: skills, cacheable: true, check: requireURI},
+
 	// Extension io.modelcontextprotocol/tasks.
 	"tasks/get":    {family: Stateless, capability: tasks, mirrored: paramTaskID, check: requireTask},
 	"tasks/update": {family: Stateless, capability: tasks, mirrored: paramTaskID, check: requireTask},
@@ -81,6 +85,7 @@ var protocolMethods = map[string]protocolMethod{
 func tools(c *Capabilities) *bool       { return &c.Tools }
 func resources(c *Capabilities) *bool   { return &c.Resources }
 func prompts(c *Capabilities) *bool     { return &c.Prompts }
+func skills(c *Capabilities) *bool      { return &c.Skills }
 func completions(c *Capabilities) *bool { return &c.Completions }
 func tasks(c *Capabilities) *bool       { return &c.Tasks }
 func logging(c *Capabilities) *bool     { return &c.Logging }

@@ -25,8 +25,11 @@ const (
 	ClientTasks // extension io.modelcontextprotocol/tasks
 )
 
-// extensionTasks is the identifier of the tasks extension.
-const extensionTasks = "io.modelcontextprotocol/tasks"
+// Identifiers of extensions.
+const (
+	extensionSkills = "io.modelcontextprotocol/skills"
+	extensionTasks  = "io.modelcontextprotocol/tasks"
+)
 
 // Has reports whether c contains all of want.
 func (c ClientCapabilities) Has(want ClientCapabilities) bool { return c&want == want }

@@ -156,6 +156,9 @@ type Capabilities struct {
 	Resources bool
 	// Completions declares completion/complete.
 	Completions bool
+	// Skills declares the extension io.modelcontextprotocol/skills with skills/list and skills/get, to stateless clients
+	// only.
+	Skills bool
 	// Tasks declares the extension io.modelcontextprotocol/tasks with tasks/get, tasks/update and tasks/cancel, to
 	// stateless clients only.
 	Tasks bool

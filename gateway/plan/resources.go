@@ -51,25 +51,16 @@ func (r *Resources) Named(uri string) *Plan {
 	return nil
 }
 
-// Pages returns the visible resources or templates, as JSON arrays of at most size of them.
-func (r *Resources) Pages(templates, titled bool, size int, visible func(*catalog.Tool) bool) (pages [][]byte) {
-	page, n := []byte{'['}, 0
+// Definitions returns the visible resources or templates as listed, each as a JSON object.
+func (r *Resources) Definitions(templates, titled bool, visible func(*catalog.Tool) bool) (all [][]byte) {
 	for _, p := range r.All {
-		if p.Resource.URI.Fixed() == templates || !visible(p.Tool) {
-			continue
-		}
-		if n == size {
-			pages = append(pages, append(page, ']'))
-			page, n = []byte{'['}, 0
-		}
-		if n++; n > 1 {
-			page = append(page, ',')
-		}
-		if titled {
-			page = append(page, p.Resource.definition...)
-		} else {
-			page = append(page, p.Resource.untitled...)
+		switch {
+		case p.Resource.URI.Fixed() == templates || !visible(p.Tool):
+		case titled:
+			all = append(all, p.Resource.definition)
+		default:
+			all = append(all, p.Resource.untitled)
 		}
 	}
-	return append(pages, append(page, ']'))
+	return all
 }

@@ -196,15 +196,15 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		b.found[i] = l
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
-	if b.endpoint.Guard != nil && !Grants(b.endpoint.Endpoint, b.caller, needs) {
-		return b.Refuse(ctx, b.req, ForbidPrompt(b.endpoint.Endpoint, b.caller, needs))
+	if b.endpoint.Guard != nil && !b.endpoint.Grants(b.caller, needs) {
+		return b.Refuse(ctx, b.req, b.endpoint.Forbid(b.caller, needs, "prompt"))
 	}
 	return nil
 }
 
 // promptNeeds returns the scopes that the caller of a prompt must have been granted, including those of the resources that the
 // arguments select.
-func (e *View) promptNeeds(p *Prompt, req *mcp.Request) [][][]string {
+func (e *View) promptNeeds(p *Prompt, req *mcp.Request) call.Needs {
 	given, err := req.StringArguments()
 	if err != nil {
 		return p.needs // rejected later in any case
@@ -225,7 +225,7 @@ func (e *View) promptNeeds(p *Prompt, req *mcp.Request) [][][]string {
 }
 
 // Of returns the prompt that a request gets or completes, and the sets of scopes that it needs; nil if there is none.
-func (e *View) Of(req *mcp.Request) (p *Prompt, needs [][][]string) {
+func (e *View) Of(req *mcp.Request) (p *Prompt, needs call.Needs) {
 	switch req.Method {
 	case "prompts/get":
 		if p = e.prompt(req.Name); p != nil {

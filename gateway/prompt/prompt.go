@@ -22,10 +22,8 @@ import (
 // Prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
 type Prompt struct {
 	*config.Prompt
-	messages []promptMessage
-	// needs are the scopes that its caller must have been granted, for the prompt and for everything that it calls: for each,
-	// one of several sets.
-	needs     [][][]string
+	messages  []promptMessage
+	needs     call.Needs // for the prompt and for everything that it calls
 	arguments []promptArgument
 	elicitor  *elicit.Elicitor // nil if the user is not asked for anything
 }
@@ -64,7 +62,7 @@ func (e *Compiler) Compile(configured []config.Prompt) (all []*Prompt, faults []
 }
 
 func (e *Compiler) newPrompt(c *config.Prompt) (_ *Prompt, faults []error) {
-	p := &Prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
+	p := &Prompt{Prompt: c, needs: call.Needs{{c.Scopes}}}
 	for i, m := range c.Messages {
 		message := promptMessage{PromptMessage: m}
 		kind := "tool"
@@ -267,95 +265,22 @@ func (e *View) prompt(name string) *Prompt {
 	return nil
 }
 
-// Grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
-func Grants(e *call.Endpoint, caller *auth.Principal, needs [][][]string) bool {
-	for _, sets := range needs {
-		if !slices.ContainsFunc(sets, func(set []string) bool { return e.Guard.Allows(caller, set) }) {
-			return false
-		}
-	}
-	return true
-}
+// Needs returns the scopes that the caller must have been granted, for the prompt and for everything that it calls.
+func (p *Prompt) Needs() call.Needs { return p.needs }
 
 // authorizePrompt checks the caller's scopes for a prompt before any of its tools is called, as authorize does for tools.
 func authorizePrompt(e *call.Endpoint, caller *auth.Principal, p *Prompt) *mcp.Error {
-	if e.Guard == nil || Grants(e, caller, p.needs) {
+	if e.Guard == nil || e.Grants(caller, p.needs) {
 		return nil
 	}
 	if e.HideUnauthorized {
 		return unknownPrompt(p.Name)
 	}
-	return ForbidPrompt(e, caller, p.needs)
-}
-
-// ForbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
-func ForbidPrompt(e *call.Endpoint, caller *auth.Principal, needs [][][]string) *mcp.Error {
-	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
-	sets, ok := ChallengeOf(caller, needs)
-	if !ok {
-		denied.Message = "no scope suffices for what this prompt calls: the operator must map those of its document"
-		return denied
-	}
-	denied.Header, _ = e.Guard.ForbiddenAll(caller, sets)
-	return denied
-}
-
-// ChallengeOf returns the sets of scopes to request from the caller, or false if no scopes would help.
-func ChallengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, ok bool) {
-	for _, alternatives := range needs {
-		if len(alternatives) == 0 {
-			return nil, false
-		}
-		sets = append(sets, call.NearestScopes(caller, alternatives))
-	}
-	return sets, true
+	return e.Forbid(caller, p.needs, "prompt")
 }
 
 func unknownPrompt(name string) *mcp.Error {
 	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", text.Truncate(name, 128))
-}
-
-// Pages returns prompts as JSON arrays of at most size of them.
-func Pages(prompts []*Prompt, titled bool, size int) (pages [][]byte) {
-	page, n := []byte{'['}, 0
-	for _, p := range prompts {
-		if n == size {
-			pages, page, n = append(pages, append(page, ']')), []byte{'['}, 0
-		}
-		if n++; n > 1 {
-			page = append(page, ',')
-		}
-		page = p.AppendDefinition(page, titled)
-	}
-	return append(pages, append(page, ']'))
-}
-
-// Visible returns the prompts for which one set of each need is granted, indexed as in promptSets.
-func Visible(all []*Prompt, granted func(set int) bool) (visible []*Prompt) {
-	set := 0
-	for _, p := range all {
-		permitted := true
-		for _, sets := range p.needs {
-			satisfied := false
-			for range sets {
-				satisfied = granted(set) || satisfied
-				set++
-			}
-			permitted = permitted && satisfied
-		}
-		if permitted {
-			visible = append(visible, p)
-		}
-	}
-	return visible
-}
-
-// ScopeSets returns the sets of scopes that prompts need, in their order.
-func ScopeSets(all []*Prompt) (sets [][]string) {
-	for _, p := range all {
-		sets = append(sets, slices.Concat(p.needs...)...)
-	}
-	return sets
 }
 
 // AppendDefinition appends a prompt as listed by prompts/list.

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
+	"drawbridge/gateway/skill"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -19,10 +20,16 @@ import (
 )
 
 // Reader reads resources.
-type Reader struct{ Calls *call.Runner }
+type Reader struct {
+	Calls  *call.Runner
+	Skills skill.Server
+}
 
 // Serve answers resources/read.
 func (r Reader) Serve(ctx context.Context, e *View, req *mcp.Request, reply *mcp.Reply) error {
+	if f := e.Skills.File(req.URI); f != nil {
+		return r.Skills.Read(ctx, e.Endpoint, f, req, reply)
+	}
 	contents, err := r.read(ctx, e, req, reply)
 	if err != nil {
 		return err

@@ -217,11 +217,14 @@ func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []
 	if e == nil {
 		return nil, nil, mcp.ResourceNotFound(m.viewer.Family, text.Truncate(uri, MaxShownURI))
 	}
+	caller := m.caller.Principal()
+	if f := e.Skills.File(uri); f != nil && (e.Guard == nil || e.Grants(caller, f.Skill.Needs())) {
+		return nil, nil, mcp.InvalidParams("changes of a single file of a skill are not told: notifications/resources/list_changed tells of changes of skills")
+	}
 	p, args := e.Resources.Find(uri)
 	if p == nil {
 		return nil, nil, mcp.ResourceNotFound(m.viewer.Family, text.Truncate(uri, MaxShownURI))
 	}
-	caller := m.caller.Principal()
 	if e.Guard != nil {
 		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}

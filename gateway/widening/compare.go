@@ -23,7 +23,9 @@ func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) 
 	w.auth()
 	before := State{}
 	maps.Copy(before, old.Config)
-	before.addPrompts(old.GonePrompts, nil, math.MaxInt)
+	for _, list := range remembered {
+		before.addEntries(list, old.GoneEntries, nil, math.MaxInt)
+	}
 	w.section(reflect.TypeFor[config.Config](), place{}, before, new.Config)
 	w.when(len(old.Clients) > 0 && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
 	w.operators(old.Operators, new.Operators)

@@ -203,6 +203,7 @@ rules:
 include: [{files: team/*.yaml, name_prefix: team-, env_prefix: TEAM_, folder: team, allow_addresses: [10.0.0.0/8]}]
 endpoints: [{name: e, match: {path: /e}, default_scopes: [e]}]
 prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
+skills: [{folder: guide, scopes: [s], endpoints: [e]}]
 limits:
   max_calls: 100
   address_rate: {rate: 10/s, burst: 10}
@@ -337,6 +338,7 @@ func loadWithPair(t *testing.T, text string) *config.Config {
 	for name, from := range map[string]string{"tls.crt": "certificate", "tls.key": "key"} {
 		writePair(t, filepath.Join(dir, name), from)
 	}
+	writeSkill(t, dir)
 	file, team := filepath.Join(dir, "drawbridge.yaml"), filepath.Join(dir, "team", "a.yaml")
 	if err := os.Mkdir(filepath.Dir(team), 0o700); err != nil {
 		t.Fatal(err)
@@ -351,6 +353,17 @@ func loadWithPair(t *testing.T, text string) *config.Config {
 		t.Fatal(problems)
 	}
 	return c
+}
+
+// writeSkill writes the skill guide into a directory.
+func writeSkill(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, "guide"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "guide", "SKILL.md"), []byte("---\nname: guide\ndescription: d\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // writePair writes the certificate, the key, or the authorities of clients of the configuration's own cases.

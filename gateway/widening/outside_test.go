@@ -20,6 +20,7 @@ apis:
     identity: {audience: a}
     credential: {type: token_exchange, token_url: "https://as.example.com/token", client_id: gateway, client_secret: one, audiences: [a]}
 prompts: [{name: p, scopes: [admin], messages: [{text: t}]}]
+skills: [{folder: guide, scopes: [admin]}]
 state: {redis: {url: "rediss://redis.internal"}, closed: [consents, rates]}
 audit: {file: audit.log}
 `
@@ -31,6 +32,7 @@ func loadWith(t *testing.T, text, authorities string) *config.Config {
 	writePair(t, filepath.Join(dir, "own.crt"), "certificate")
 	writePair(t, filepath.Join(dir, "own.key"), "key")
 	writePair(t, filepath.Join(dir, "ca.crt"), authorities)
+	writeSkill(t, dir)
 	file := filepath.Join(dir, "drawbridge.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,19 +92,24 @@ func TestWiderOutside(t *testing.T) {
 	}
 }
 
-// TestPromptComesBack: a prompt that a file lost is compared with what it was.
-func TestPromptComesBack(t *testing.T) {
-	first := Of(loadWith(t, outward, "certificate"), nil)
-	without := Of(loadWith(t, strings.Replace(outward, "prompts:", "#", 1), "certificate"), first)
-	if got := Wider(first, without, nil); len(got) > 0 {
-		t.Errorf("a prompt less opens %q", got)
-	}
-	bare := Of(loadWith(t, strings.Replace(outward, "scopes: [admin], ", "", 1), "certificate"), without)
-	if got := Wider(without, bare, nil); len(got) != 1 || !strings.Contains(got[0], `prompts: of "p", the scope "read" suffices where the scope "admin" was needed`) {
-		t.Errorf("the prompt without its scopes opens %q", got)
-	}
-	if got := Wider(without, Of(loadWith(t, outward, "certificate"), without), nil); len(got) > 0 {
-		t.Errorf("the prompt as it was opens %q", got)
+// TestEntryComesBack: a prompt or a skill that a file lost is compared with what it was.
+func TestEntryComesBack(t *testing.T) {
+	for _, tt := range []struct{ list, name, scopes, none string }{
+		{"prompts", "p", "name: p, scopes: [admin]", "name: p"},
+		{"skills", "guide", "folder: guide, scopes: [admin]", "folder: guide"},
+	} {
+		first := Of(loadWith(t, outward, "certificate"), nil)
+		without := Of(loadWith(t, strings.Replace(outward, tt.list+":", "#", 1), "certificate"), first)
+		if got := Wider(first, without, nil); len(got) > 0 {
+			t.Errorf("an entry of %s less opens %q", tt.list, got)
+		}
+		bare := Of(loadWith(t, strings.Replace(outward, tt.scopes, tt.none, 1), "certificate"), without)
+		if got := Wider(without, bare, nil); len(got) != 1 || !strings.Contains(got[0], tt.list+`: of "`+tt.name+`", the scope "read" suffices where the scope "admin" was needed`) {
+			t.Errorf("the entry of %s without its scopes opens %q", tt.list, got)
+		}
+		if got := Wider(without, Of(loadWith(t, outward, "certificate"), without), nil); len(got) > 0 {
+			t.Errorf("the entry of %s as it was opens %q", tt.list, got)
+		}
 	}
 }
 

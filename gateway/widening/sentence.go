@@ -46,6 +46,7 @@ var sentences = map[string]string{
 	"endpoints":                           "tokens for the endpoint %q are accepted",
 	"endpoints.match":                     "match selects other operations",
 	"prompts.endpoints":                   "callers of more endpoints get it",
+	"skills.endpoints":                    "callers of more endpoints get it",
 	"discovery.services":                  "other services become APIs",
 	"discovery.api_name":                  "APIs of services have other names, which rules match",
 	"apis.base_url":                       "calls go to another place: base_url or server_variables is another",

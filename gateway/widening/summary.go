@@ -36,13 +36,17 @@ type Summary struct {
 	APIs     []API     `json:"apis"`
 	// Held reports of each provider of services whether new services await an operator.
 	Held map[string]bool `json:"held,omitempty"`
-	// Gone are removed APIs with their restrictions: one that reappears is compared with its last version. So are prompts.
+	// Gone are removed APIs with their restrictions: one that reappears is compared with its last version. So are prompts and
+	// skills, under the name that the member had when there were only prompts.
 	Gone        []API `json:"gone,omitempty"`
-	GonePrompts State `json:"gone_prompts,omitempty"`
+	GoneEntries State `json:"gone_prompts,omitempty"`
 }
 
-// maxGone is the maximum number of remembered APIs, and of prompts.
+// maxGone is the maximum number of remembered APIs, and of entries of each of the remembered lists.
 const maxGone = 256
+
+// remembered are the lists whose removed entries are remembered.
+var remembered = [...]string{"prompts", "skills"}
 
 // Of summarizes a configuration. before is the summary of the preceding one, whose removed APIs are
 // kept; nil if there is none.
@@ -85,24 +89,25 @@ func (s *Summary) remember(before *Summary) {
 			s.Gone = append(s.Gone, a)
 		}
 	}
-	s.GonePrompts = State{}
-	for _, prompts := range []State{before.Config, before.GonePrompts} {
-		s.GonePrompts.addPrompts(prompts, s.Config["prompts"], maxGone)
+	s.GoneEntries = State{}
+	for _, list := range remembered {
+		s.GoneEntries.addEntries(list, before.Config, s.Config[list], maxGone)
+		s.GoneEntries.addEntries(list, before.GoneEntries, s.Config[list], maxGone)
 	}
 }
 
-// addPrompts adds the prompts of another state that are neither there nor among some others, until there are most.
-func (s State) addPrompts(from State, others []string, most int) {
-	for _, name := range from["prompts"] {
-		if len(s["prompts"]) == most {
+// addEntries adds the entries of a list of another state that are neither there nor among some others, until there are most.
+func (s State) addEntries(list string, from State, others []string, most int) {
+	for _, name := range from[list] {
+		if len(s[list]) == most {
 			return
 		}
-		if slices.Contains(others, name) || slices.Contains(s["prompts"], name) {
+		if slices.Contains(others, name) || slices.Contains(s[list], name) {
 			continue
 		}
-		s["prompts"] = append(slices.Clip(s["prompts"]), name)
+		s[list] = append(slices.Clip(s[list]), name)
 		for path, texts := range from {
-			if strings.HasPrefix(path, entryPath("prompts", name)+".") {
+			if strings.HasPrefix(path, entryPath(list, name)+".") {
 				s[path] = texts
 			}
 		}

@@ -74,7 +74,8 @@ func configurationFiles(t *testing.T, dir, text string) string {
 	ca := read(t, "config/testdata/auth_kinds.txtar")
 	ca = ca[strings.Index(ca, "-----BEGIN"):strings.Index(ca, "-- drawbridge.yaml")]
 	authority := filepath.Join(dir, "ca.pem")
-	for name, content := range map[string]string{"ca.pem": ca, "prompts/review.md": "Review it.", "prompts/support/refund.md": "Refund it."} {
+	for name, content := range map[string]string{"ca.pem": ca, "prompts/review.md": "Review it.", "prompts/support/refund.md": "Refund it.",
+		"skills/late-orders/SKILL.md": "---\nname: late-orders\ndescription: d\n---\n", "teams/billing/refunds/SKILL.md": "---\nname: refunds\ndescription: d\n---\n"} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)

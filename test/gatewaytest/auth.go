@@ -186,7 +186,7 @@ func (c *Client) Send(method, name, arguments string) *httptest.ResponseRecorder
 		params += `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + c.Revision + `","io.modelcontextprotocol/clientCapabilities":{}}`
 	} else {
 		if c.Session == "" {
-			w := postTo(c.H, "/mcp"+c.Query, header.Clone(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+c.Revision+
+			w := PostTo(c.H, "/mcp"+c.Query, header.Clone(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+c.Revision+
 				`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 			if w.Code != http.StatusOK {
 				return w
@@ -197,7 +197,7 @@ func (c *Client) Send(method, name, arguments string) *httptest.ResponseRecorder
 		header.Set("MCP-Protocol-Version", c.Revision)
 		header.Set("Mcp-Session-Id", c.Session)
 	}
-	return postTo(c.H, "/mcp"+c.Query, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
+	return PostTo(c.H, "/mcp"+c.Query, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
 }
 
 // Instructions connects and returns the instructions that the client gets.

@@ -110,11 +110,11 @@ func Ask(t testing.TB, h http.Handler, revision, method, name, params string) (s
 
 // Post sends a message to /mcp.
 func Post(h http.Handler, header http.Header, body string) *httptest.ResponseRecorder {
-	return postTo(h, "/mcp", header, body)
+	return PostTo(h, "/mcp", header, body)
 }
 
-// postTo is post to a path with a query.
-func postTo(h http.Handler, target string, header http.Header, body string) *httptest.ResponseRecorder {
+// PostTo is [Post] to a path with a query.
+func PostTo(h http.Handler, target string, header http.Header, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+target, strings.NewReader(body))
 	r.Header, r.RemoteAddr = header, "127.0.0.1:1" // which has no rate
 	w := httptest.NewRecorder()
