@@ -62,11 +62,14 @@ func truth(b bool) json.RawMessage {
 func isTrue(value json.RawMessage) bool { return string(value) == "true" }
 
 // compare compares two values loosely (Arazzo 1.1.0, "Condition Evaluation"): texts without regard to case, texts that are numbers as
-// numbers beside a number, and null as equal to itself alone. An absent value
-// passes no comparison.
+// numbers beside a number, and null as equal to itself alone. An absent value is null: the examples of the specification test it so.
 func compare(left json.RawMessage, op string, right json.RawMessage) bool {
-	if left == nil || right == nil {
-		return false
+	null := json.RawMessage("null")
+	if left == nil {
+		left = null
+	}
+	if right == nil {
+		right = null
 	}
 	a, b := jsonscan.KindOf(left), jsonscan.KindOf(right)
 	switch {
