@@ -45,7 +45,8 @@ type Expression struct {
 	Pointer string
 }
 
-// Scope has the values that expressions refer to. Value returns the value without regard to [Expression].Pointer; false if there is none.
+// Scope has the values that expressions refer to. Value returns the value without regard to [Expression].Pointer; false if there is none. The
+// name of an input or output may have a path behind it: [Expression.Bind] separates them.
 type Scope interface {
 	Value(e Expression) (json.RawMessage, bool)
 }
