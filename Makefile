@@ -184,7 +184,7 @@ judge-prism: ## Prism accepts the requests, and its answers become results (SAMP
 
 FINDING ?= $(wildcard $(abspath ../shared/finding))
 .PHONY: finding
-finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -across, -people, -misses SET, -embeddings URL)
+finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -across, -people, -misses SET, -weak SET, -embeddings URL)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
 
 .PHONY: embeddings-server

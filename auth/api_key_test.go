@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -73,7 +75,11 @@ func TestAPIKeys(t *testing.T) {
 		{Name: "bound", Hashes: hashes(bound), Principal: "bound", Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 	}
 	var reason string
-	g := keyGuard(t, keys, func(o *Options) { o.OnReject = func(_ *http.Request, why string, _ int) { reason = why } })
+	var log bytes.Buffer
+	g := keyGuard(t, keys, func(o *Options) {
+		o.OnReject = func(_ *http.Request, why string, _ int) { reason = why }
+		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
 	jwt := "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.c2ln"
 	for _, tt := range []struct {
 		name   string
@@ -116,6 +122,7 @@ func TestAPIKeys(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			reason = ""
+			log.Reset()
 			g.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				p := FromContext(r.Context())
 				if p == nil || p.Credential != CredentialAPIKey || p.Issuer != "" || p.ID() != "key|"+p.Subject {
@@ -127,6 +134,11 @@ func TestAPIKeys(t *testing.T) {
 			})).ServeHTTP(w, r)
 			if w.Code != tt.status || reason != tt.reason {
 				t.Errorf("%d %q, want %d %q: %s", w.Code, reason, tt.status, tt.reason, w.Body)
+			}
+			// The operator has to know which key to renew.
+			named := map[string]string{"API key expired": "key=past", "API key from another address": "key=bound"}[reason]
+			if line := log.String(); strings.Contains(line, "key=") != (named != "") || !strings.Contains(line, named) || strings.Contains(line, APIKeyPrefix) {
+				t.Errorf("log: %q, want %q", line, named)
 			}
 			if text := w.Body.String() + strings.Join(w.Header()["Www-Authenticate"], ""); strings.Contains(text, full[8:20]) || strings.Contains(text, "resource_metadata") {
 				t.Errorf("the response has the key, or metadata that does not exist: %s", text)

@@ -73,6 +73,36 @@ func (h *house) serve(r *http.Request) *httptest.ResponseRecorder {
 // rsaKey is made once: it takes a while.
 var rsaKey = sync.OnceValue(func() signer { return newRSA("rsa", jose.RS256, 2048) })
 
+// TestDirectory: with [Issuer.Directory] set, the token has to name that directory, so that an issuer whose URL is the same for several
+// directories, or that signs for others with the same keys, lets nobody else in.
+func TestDirectory(t *testing.T) {
+	h := newHouse(t, func(o *Options) { o.Issuers[0].Directory = "d1" })
+	for _, tt := range []struct {
+		name string
+		tid  any
+		want string // the reason in the log; "" if it is accepted
+	}{
+		{"its own", "d1", ""},
+		{"another", "d2", "directory"},
+		{"none", nil, "directory"},
+		{"an empty one", "", "directory"},
+		{"in upper case", "D1", "directory"},
+		{"a longer one", "d1 ", "directory"},
+		{"a list of it", []string{"d1"}, "directory"},
+		{"a list of both", []string{"d2", "d1"}, "directory"},
+		{"an object", map[string]any{"d1": "d1"}, "directory"},
+	} {
+		h.log.Reset()
+		w := h.call(h.keyA.token(h.a.url, h.now, map[string]any{"tid": tt.tid}))
+		if accepted := w.Code == http.StatusOK; accepted != (tt.want == "") || !strings.Contains(h.log.String(), tt.want) {
+			t.Errorf("%s: status %d, log %q", tt.name, w.Code, h.log)
+		}
+	}
+	if w := h.call(h.keyB.token(h.b.url, h.now, nil)); w.Code != http.StatusOK {
+		t.Errorf("an issuer without directory: status %d", w.Code)
+	}
+}
+
 // TestTokens holds the rows of the token table: T2, T4 to T8, T14, T17. A case
 // says what differs from a good token and what the log says of it.
 func TestTokens(t *testing.T) {

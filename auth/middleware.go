@@ -18,6 +18,7 @@ type rejection struct {
 	outcome    outcome
 	reason     string        // for the log; one of a closed set
 	issuer     string        // a configured issuer, or empty
+	key        string        // the name of a configured API key, or empty
 	retryAfter time.Duration // the Retry-After of an unavailable outcome
 	charged    bool          // an unavailable outcome that is charged to the caller's address nevertheless
 }
@@ -87,6 +88,9 @@ func (g *Guard) reject(w http.ResponseWriter, r *http.Request, c credential, err
 	g.notifyRejection(r, rejected.reason, rejected.outcome)
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		attrs := []slog.Attr{slog.String("reason", rejected.reason), slog.String("issuer", rejected.issuer)}
+		if rejected.key != "" {
+			attrs = append(attrs, slog.String("key", rejected.key))
+		}
 		if g.clientAddress != nil {
 			if client, ok := g.clientAddress(r); ok {
 				attrs = append(attrs, slog.String("client", client.String()))
@@ -284,9 +288,9 @@ func (g *Guard) acceptedKey(c credential, now time.Time) (*apiKey, error) {
 	case c.dpop:
 		return nil, reject("API key with a proof")
 	case k != nil && k.isExpired(now):
-		return nil, &rejection{outcome: expiredToken, reason: "API key expired"}
+		return nil, &rejection{outcome: expiredToken, reason: "API key expired", key: k.principal.ClientID}
 	case k != nil && !k.allows(g, c):
-		return nil, reject("API key from another address")
+		return nil, &rejection{outcome: badToken, reason: "API key from another address", key: k.principal.ClientID}
 	case k != nil:
 		return k, nil
 	case !isWholeAPIKey(c.token):

@@ -179,7 +179,7 @@ func TestNotServedBeforeTheFirstDocument(t *testing.T) {
 }
 
 // TestReloadUnderLoad changes the document again and again while clients call: no call fails, and each sees one
-// generation (D4).
+// generation.
 func TestReloadUnderLoad(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

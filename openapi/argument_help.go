@@ -61,12 +61,7 @@ const maxPlaces = 5
 // it.
 func (o *Operation) faultyPlaces(faults []Fault) (places [][]string) {
 	for _, f := range faults {
-		var place []string
-		for token := range strings.SplitSeq(strings.TrimPrefix(f.Pointer, "/"), "/") {
-			if token != "" {
-				place = append(place, jsonscan.UnescapeToken(token))
-			}
-		}
+		place := jsonscan.Tokens(f.Pointer)
 		if len(place) == 0 {
 			continue
 		}

@@ -186,7 +186,7 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.options.Pace.Workers())
 	for i := range found {
-		found[i].place = i
+		found[i].index = i
 		f := found[i]
 		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
@@ -375,7 +375,7 @@ func (c *compiler) alone(f found) *compiler {
 type found struct {
 	method, path string
 	item, node   *tree.Node // path item object and operation object, references followed
-	place        int        // index in the list of all
+	index        int        // in the list of all
 }
 
 func (f found) skipped(err error) Skipped {

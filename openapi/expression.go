@@ -234,11 +234,7 @@ func (o *Operation) ArgumentFor(in, name, pointer string) (argument, rest string
 	if pointer == "" {
 		return "", "", o.body.form == formRoot && o.body.rename == nil
 	}
-	token, rest, more := strings.Cut(pointer[1:], "/")
-	if more {
-		rest = "/" + rest
-	}
-	token = jsonscan.UnescapeToken(token)
+	token, rest := jsonscan.CutToken(pointer)
 	if o.body.form == formRoot {
 		if renamed, ok := o.body.renamed[token]; ok {
 			return renamed, rest, true

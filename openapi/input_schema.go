@@ -387,9 +387,9 @@ func (c *compiler) example(n *tree.Node) *tree.Node {
 // variables binds the variables of the path to arguments.
 func variables(op *Operation) []int {
 	names := op.template.Names()
-	places := make([]int, len(names))
+	indexes := make([]int, len(names))
 	for i, name := range names {
-		places[i] = slices.IndexFunc(op.arguments, func(a argument) bool { return a.place == inPath && a.wire == name })
+		indexes[i] = slices.IndexFunc(op.arguments, func(a argument) bool { return a.place == inPath && a.wire == name })
 	}
-	return places
+	return indexes
 }

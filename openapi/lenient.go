@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"slices"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/mediatype"
@@ -36,12 +35,9 @@ func (o *Operation) mistyped(f schema.Fault) bool {
 	if o.mistypes == nil || f.Keyword != "type" || f.Pointer == "" {
 		return false
 	}
-	tokens := strings.Split(f.Pointer[1:], "/")
-	for i, token := range tokens {
-		tokens[i] = jsonscan.UnescapeToken(token)
-		if !o.mistypes(tokens[i]) {
-			return false
-		}
+	tokens := jsonscan.Tokens(f.Pointer)
+	if slices.ContainsFunc(tokens, func(token string) bool { return !o.mistypes(token) }) {
+		return false
 	}
 	if o.body.form == formRoot {
 		return true

@@ -177,7 +177,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	input := sync.OnceValue(op.inputSchema)
-	if f.place < maxExampled {
+	if f.index < maxExampled {
 		op.Example, op.ExampleInvented = c.exampleCall(op, m, input)
 	}
 	c.output(op, m)

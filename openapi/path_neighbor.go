@@ -33,8 +33,8 @@ type neighbor struct {
 func (api *API) setNeighbors() {
 	var d *described
 	for _, o := range api.Operations {
-		if !slices.ContainsFunc(o.variables, func(place int) bool {
-			return place >= 0 && (o.arguments[place].encoder.Spans() || o.arguments[place].encoder.InfersSlashes() || o.arguments[place].encoder.TakesEmpty())
+		if !slices.ContainsFunc(o.variables, func(index int) bool {
+			return index >= 0 && (o.arguments[index].encoder.Spans() || o.arguments[index].encoder.InfersSlashes() || o.arguments[index].encoder.TakesEmpty())
 		}) {
 			continue
 		}
@@ -92,11 +92,11 @@ func (api *API) skippedPaths() (all []neighbor) {
 	return all
 }
 
-// claimed returns the place of an argument whose value makes an escaped path, below the base, one of a neighbor; -1 if there is none.
+// claimed returns the index of an argument whose value makes an escaped path, below the base, one of a neighbor; -1 if there is none.
 // An empty value must not lead to any path of the document.
 // Slashes that are sent as they are must not lead to a more specific path with the same method. Slashes that are sent as "%2F" by inference
 // must not lead to any path of the document, or below one of those that the operation is apart from, if they are decoded on their way.
-func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
+func (o *Operation) claimed(path []byte, values [][]byte) (index int) {
 	for _, v := range o.variables {
 		if v < 0 {
 			continue
@@ -155,12 +155,12 @@ func (o *Operation) Apart(from func(*Operation) bool) *Operation {
 
 // emptied reports whether the values of an operation leave its path that of another one: the last is "" in any notation, such as [""] for a
 // parameter without a type, and the document describes the rest of the path with other names or below another base.
-func (o *Operation) emptied(path []byte, values [][]byte, place int) bool {
-	encoder := o.arguments[place].encoder
+func (o *Operation) emptied(path []byte, values [][]byte, index int) bool {
+	encoder := o.arguments[index].encoder
 	if !encoder.TakesEmpty() || !bytes.HasSuffix(path, []byte("/")) {
 		return false
 	}
-	if sent, err := encoder.AppendPath(nil, values[place]); err != nil || len(sent) > 0 {
+	if sent, err := encoder.AppendPath(nil, values[index]); err != nil || len(sent) > 0 {
 		return false
 	}
 	for i := range o.neighbors {

@@ -136,17 +136,17 @@ func lists(operation *tree.Node, extension, name string) bool {
 // SlashVariables returns the variables of the path whose values may contain slashes, by index, with the encoding: "0
 // raw"; "0 empty" stands beside it if "" is one of the values.
 func (o *Operation) SlashVariables() (all []string) {
-	for i, place := range o.variables {
-		if place < 0 {
+	for i, index := range o.variables {
+		if index < 0 {
 			continue
 		}
-		switch e := o.arguments[place].encoder; {
+		switch e := o.arguments[index].encoder; {
 		case e.Spans():
 			all = append(all, strconv.Itoa(i)+" raw")
 		case e.EscapesSlashes():
 			all = append(all, strconv.Itoa(i)+" encoded")
 		}
-		if o.arguments[place].encoder.TakesEmpty() {
+		if o.arguments[index].encoder.TakesEmpty() {
 			all = append(all, strconv.Itoa(i)+" empty")
 		}
 	}
@@ -156,8 +156,8 @@ func (o *Operation) SlashVariables() (all []string) {
 // OneSegment returns the variables of the path that seem to be paths, and take no slashes though nothing in the document or
 // the configuration says so.
 func (o *Operation) OneSegment() (all []string) {
-	for i, place := range o.variables {
-		if place >= 0 && o.arguments[place].oneSegment {
+	for i, index := range o.variables {
+		if index >= 0 && o.arguments[index].oneSegment {
 			all = append(all, o.template.Names()[i])
 		}
 	}

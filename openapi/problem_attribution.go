@@ -50,9 +50,9 @@ func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {
 		return
 	}
 	r := reach{set: set, pace: pace, whole: make(map[[2]*tree.Node]int), at: make(map[*tree.Node][]int), index: make(map[*tree.Node]int), servers: make(map[string][]int)}
-	place := make(map[Problem]int, len(all))
+	indexes := make(map[Problem]int, len(all))
 	for i, p := range all {
-		place[p] = i
+		indexes[p] = i
 		if problem, ok := strings.CutPrefix(p.Message, unusableServer); ok && p.Code == codeServer {
 			r.servers[problem] = append(r.servers[problem], i)
 		}
@@ -76,7 +76,7 @@ func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {
 			problems = append(problems, r.servers[t.operation.BaseProblem]...)
 		}
 		for p := range t.met.seen {
-			if k, ok := place[p]; ok {
+			if k, ok := indexes[p]; ok {
 				problems = append(problems, k)
 			}
 		}

@@ -374,12 +374,12 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 	}
 	end := len(text)
 	if b.o.neighbors != nil && b.faults == nil {
-		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
+		if index := b.o.claimed(text[len(prefix):], b.values); index >= 0 {
 			reason := "its slashes lead to the path of another operation; call that one, or give another value"
-			if b.o.emptied(text[len(prefix):], b.values, place) {
+			if b.o.emptied(text[len(prefix):], b.values, index) {
 				reason = "without a value the path is that of another operation; call that one, or give a value"
 			}
-			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: reason})
+			b.fault(&b.o.arguments[index], &wire.ValueError{Reason: reason})
 		}
 	}
 	text = b.appendQuery(text)
@@ -401,12 +401,12 @@ func (b *requestBuilder) url(base *url.URL) url.URL {
 func (b *requestBuilder) appendPath(text []byte) ([]byte, error) {
 	o := b.o
 	return o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
-		place := o.variables[i]
-		if place < 0 {
+		index := o.variables[i]
+		if index < 0 {
 			return dst, errors.New("a variable of the path is not bound")
 		}
-		a := &o.arguments[place]
-		value := b.values[place]
+		a := &o.arguments[index]
+		value := b.values[index]
 		if value == nil || a.encoder.Undefined(value) {
 			b.fault(a, &wire.ValueError{Reason: "must have a value"})
 			return dst, nil

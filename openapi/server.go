@@ -159,7 +159,7 @@ func (s *servers) advice(candidate server, err error) string {
 
 // resolve returns the URL of a server of the document as a whole. It is called without a base URL only.
 func (s *servers) resolve(candidate server) (*url.URL, error) {
-	u, _, err := s.place(candidate)
+	u, _, err := s.absolute(candidate)
 	if err != nil {
 		return nil, err
 	}

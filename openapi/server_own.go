@@ -24,7 +24,7 @@ type ownServers struct {
 func (o *ownServers) learn(s *servers, all []server) {
 	*o = ownServers{origins: map[origin.Origin]bool{}, urls: map[string]bool{}, templates: map[string]bool{}, authorities: map[string]bool{}}
 	for _, candidate := range all {
-		u, _, err := s.place(candidate)
+		u, _, err := s.absolute(candidate)
 		var unset *variableError
 		if errors.As(err, &unset) {
 			o.templates[strings.TrimRight(candidate.url, "/")] = true
@@ -83,11 +83,11 @@ func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 	if s.own.templates[strings.TrimRight(candidate.url, "/")] && s.base != nil {
 		return s.base, nil
 	}
-	u, relative, err := s.place(candidate)
+	u, relative, err := s.absolute(candidate)
 	if unset := (*variableError)(nil); errors.As(err, &unset) && s.base != nil {
 		if authority, path := splitAuthority(candidate.url); s.own.authorities[authority] {
 			candidate.url = path
-			u, relative, err = s.place(candidate)
+			u, relative, err = s.absolute(candidate)
 		}
 	}
 	if err != nil {
@@ -150,10 +150,10 @@ func (s *servers) ownOrigins() (all []string) {
 // unknownHost is the host of a file's URL, which is never called (RFC 6761 section 6.4).
 const unknownHost = "document.invalid"
 
-// place returns the URL of a server with the values of its variables, resolved against the document, without dot
+// absolute returns the URL of a server with the values of its variables, resolved against the document, without dot
 // segments. relative reports whether the document gave no host. With a base URL, a file has a URL, too, since its host
 // isn't used.
-func (s *servers) place(candidate server) (u *url.URL, relative bool, err error) {
+func (s *servers) absolute(candidate server) (u *url.URL, relative bool, err error) {
 	text, empty, err := s.expand(candidate)
 	if err != nil {
 		return nil, false, err

@@ -137,19 +137,3 @@ func (e *TokenError) ToolMessage() string {
 	return "The gateway gets no access to the service from the authorization server." + nothing +
 		" Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 }
-
-// knownCode returns a standard error code, and "" for any other text: a server may echo there what
-// it was sent.
-func knownCode(code string) string {
-	switch code {
-	case "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", // RFC 6749
-		"invalid_token",                        // RFC 6750, used for the subject token
-		"invalid_target",                       // RFC 8693, RFC 8707
-		"invalid_dpop_proof", "use_dpop_nonce", // RFC 9449
-		"access_denied", "interaction_required", // in use, from RFC 6749 section 4.1.2.1 and OpenID Connect
-		"server_error", "temporarily_unavailable", // RFC 6749 section 4.1.2.1
-		"login_required", "consent_required", "slow_down": // OpenID Connect, RFC 8628
-		return code
-	}
-	return ""
-}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/auth"
 	"drawbridge/openapi/origin"
 )
 
@@ -107,7 +108,7 @@ func checkFailure(t *testing.T, err error, answer string) {
 		it has more than 16384 bytes it holds a space or a character that can't stand in a header it is not a bearer token it is the caller's own token its issued_token_type is missing its issued_token_type is not what was asked for
 		it is for another audience than was asked for does not take the caller's token`
 	for _, word := range strings.FieldsFunc(err.Error(), func(r rune) bool { return strings.ContainsRune(" :,\"0123456789", r) }) {
-		if !strings.Contains(ours, word) && knownCode(word) == "" {
+		if !strings.Contains(ours, word) && auth.TokenErrorCode(word) == "" {
 			t.Fatalf("%q is of the answer %q: %v", word, answer, err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"drawbridge/auth"
 )
 
 // tokenTransport is the transport of one token request. It limits the size of the response and
@@ -94,7 +96,7 @@ func (g *grant) tokenError(ctx context.Context, t *tokenTransport, err error) er
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused):
-		e.Code = knownCode(refused.ErrorCode)
+		e.Code = auth.TokenErrorCode(refused.ErrorCode)
 		switch {
 		case t.status >= 300 && t.status < 400:
 			e.Failure, e.detail = Unusable, "it redirects, and that is not followed"

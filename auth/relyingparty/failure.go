@@ -3,9 +3,11 @@ package relyingparty
 import (
 	"errors"
 	"fmt"
+	"net/url"
 
 	"golang.org/x/oauth2"
 
+	"drawbridge/auth"
 	"drawbridge/openapi/text"
 )
 
@@ -40,14 +42,23 @@ func unavailable(cause error, reason string) *Failure {
 	return &Failure{Reason: reason, cause: cause, Unavailable: true}
 }
 
-// tokenError returns the error of a request to the token endpoint, without the body of the response. gone is the reason for the person if
+// tokenError returns the error of a request to the token endpoint, without the body of the response and without any URL: a provider may repeat
+// the code, the refresh token or the client secret in an error code or in the target of a redirect. gone is the reason for the person if
 // the provider no longer accepts the code or refresh token.
 func tokenError(err error, gone string) *Failure {
 	var retrieve *oauth2.RetrieveError
 	if !errors.As(err, &retrieve) {
+		var network *url.Error
+		if errors.As(err, &network) {
+			err = network.Err
+		}
 		return unavailable(errors.New(shorten(err.Error())), "The provider does not answer. The log says why.")
 	}
-	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, shorten(retrieve.ErrorCode))
+	code := auth.TokenErrorCode(retrieve.ErrorCode)
+	if code == "" && retrieve.ErrorCode != "" {
+		code = "not one of OAuth 2.0"
+	}
+	cause := fmt.Errorf("token endpoint: status %d, error %q", retrieve.Response.StatusCode, code)
 	if retrieve.ErrorCode == "invalid_grant" {
 		return &Failure{Reason: gone, Code: "invalid_grant", cause: cause}
 	}

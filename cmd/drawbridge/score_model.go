@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/readiness"
 )
 
@@ -17,6 +18,8 @@ const (
 	modelTimeout = 2 * time.Minute // for one answer
 	maxModelBody = 1 << 20         // bytes of a response
 	maxFailures  = 3               // requests in a row that fail before the others are left out
+	maxTries     = 3               // of one request, if the model asks to wait
+	maxModelWait = time.Minute     // that the model can ask for between them
 )
 
 // draft asks the model for what a document does not hold. refused says what was not taken of the answers, and why.
@@ -67,19 +70,50 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// complete returns the answer to a request. Redirects are not followed: the key is for one endpoint. Errors hold nothing
-// of the response but its status.
+// complete returns the answer to a request. If the model has no capacity and says when to ask again, that is done. Errors hold nothing of the
+// response but its status, and how the completion ended.
 func (m *model) complete(ctx context.Context, r *readiness.Request) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
-	defer cancel()
 	body, err := json.Marshal(struct {
 		Model       string        `json:"model"`
 		Temperature int           `json:"temperature"`
+		Stream      bool          `json:"stream"`
 		Messages    []chatMessage `json:"messages"`
-	}{m.name, 0, []chatMessage{{"system", r.Prompt}, {"user", r.Parts}}})
+	}{m.name, 0, false, []chatMessage{{"system", r.Prompt}, {"user", r.Parts}}})
 	if err != nil {
 		return "", err
 	}
+	for tries := 1; ; tries++ {
+		answer, err := m.ask(ctx, body)
+		var busy *busyError
+		if !errors.As(err, &busy) || tries == maxTries || busy.wait < 0 || busy.wait > maxModelWait {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-time.After(busy.wait):
+		}
+	}
+}
+
+// busyError reports that the model has no capacity.
+type busyError struct {
+	status int
+	wait   time.Duration // until it can be asked again; negative if it doesn't say
+}
+
+func (e *busyError) Error() string {
+	text := fmt.Sprintf("the model answered with status %d", e.status)
+	if e.wait > 0 {
+		text += fmt.Sprintf(" and asks to wait %s", e.wait.Round(time.Second))
+	}
+	return text
+}
+
+// ask sends a request once. Redirects are not followed: the key is for one endpoint.
+func (m *model) ask(ctx context.Context, body []byte) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
 	if err != nil {
 		return "", err
@@ -93,6 +127,13 @@ func (m *model) complete(ctx context.Context, r *readiness.Request) (string, err
 		return "", fmt.Errorf("ask the model: %w", err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
+		wait, ok := upstream.RetryAfter(resp.Header, time.Now())
+		if !ok {
+			wait = -1
+		}
+		return "", &busyError{resp.StatusCode, wait}
+	}
 	if resp.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("the model answered with status %d", resp.StatusCode)
 	}
@@ -103,11 +144,5 @@ func (m *model) complete(ctx context.Context, r *readiness.Request) (string, err
 	if len(data) > maxModelBody {
 		return "", fmt.Errorf("the response of the model has more than %d bytes", maxModelBody)
 	}
-	var completion struct {
-		Choices []struct{ Message chatMessage }
-	}
-	if err := json.Unmarshal(data, &completion); err != nil || len(completion.Choices) == 0 {
-		return "", errors.New("the response of the model is no chat completion")
-	}
-	return completion.Choices[0].Message.Content, nil
+	return completed(data)
 }

@@ -81,6 +81,9 @@ type Line struct {
 	Duration time.Duration
 }
 
+// sent reports whether the line is that of a call that was sent to a service or answered from a cache.
+func (l *Line) sent() bool { return l.Requests > 0 || l.Cache != "" }
+
 // Decision is the decision on whether a call is permitted.
 type Decision string
 

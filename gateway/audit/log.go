@@ -192,7 +192,7 @@ var linePool = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b
 // line even if the buffer is full, unless lines may be dropped. If the buffer is full, the line of
 // a call that sent no request and used no cached response is dropped and counted in any case,
 // because clients can cause any number of these and they do not wait in Ready.
-func (l *Log) Write(line *Line) { l.put(line, line.Requests > 0 || line.Cache != "") }
+func (l *Log) Write(line *Line) { l.put(line, line.sent()) }
 
 // put appends a line to the buffer. A required line is appended even if the buffer is full, unless
 // lines may be dropped.
@@ -202,7 +202,7 @@ func (l *Log) put(line *Line, required bool) {
 	l.mu.Lock()
 	if l.lines >= l.o.Buffer && (l.o.Drop || !required) {
 		l.mu.Unlock()
-		l.metrics.dropped.Inc()
+		l.metrics.dropped(line).Inc()
 	} else {
 		first := len(l.pending) == 0
 		l.pending = append(l.pending, *b...)
@@ -252,7 +252,7 @@ func (l *Log) runRecovering(ctx context.Context) (panicked bool) {
 		lost := l.lines - waiting
 		l.lines = waiting
 		l.mu.Unlock()
-		l.metrics.dropped.Add(float64(lost))
+		l.metrics.droppedSent.Add(float64(lost)) // some of them may be
 		l.log.Error("panic while writing the audit log", "error", fmt.Errorf("panic: %v", v), "lines_lost", lost, "stack", string(debug.Stack()))
 		panicked = ctx.Err() == nil
 	}()
@@ -398,7 +398,7 @@ func (l *Log) flush(empty []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lines > 0 {
-		l.metrics.dropped.Add(float64(l.lines))
+		l.metrics.droppedSent.Add(float64(l.lines)) // some of them may be
 		l.log.Error("audit log lines are lost", "lines", l.lines)
 		return errors.New("audit log lines are lost")
 	}

@@ -105,7 +105,8 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-func value(t *testing.T, r *prometheus.Registry, name string) float64 {
+// value returns the sum of a metric, or of its series with the value of a label.
+func value(t *testing.T, r *prometheus.Registry, name string, label ...string) float64 {
 	t.Helper()
 	all, err := r.Gather()
 	if err != nil {
@@ -113,8 +114,14 @@ func value(t *testing.T, r *prometheus.Registry, name string) float64 {
 	}
 	for _, family := range all {
 		if family.GetName() == name {
-			m := family.GetMetric()[0]
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			sum := 0.0
+			for _, m := range family.GetMetric() {
+				if len(label) > 0 && m.GetLabel()[0].GetValue() != label[0] {
+					continue
+				}
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+			return sum
 		}
 	}
 	t.Fatalf("no metric %s", name)
@@ -178,6 +185,53 @@ func TestFullDisk(t *testing.T) {
 		}
 		if !strings.Contains(log.String(), "written again") {
 			t.Errorf("log:\n%s", log)
+		}
+	})
+}
+
+// TestCounted is a full disk under a load of calls, which are refused for it: they share lines, so that no line is lost.
+func TestCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, r := &stream{}, prometheus.NewRegistry()
+		l, end := start(t, Options{Output: out, Metrics: r, Buffer: 10, NoRefusals: true})
+		for n := range 1000 {
+			unaudited := line(n)
+			unaudited.Requests, unaudited.Decision, unaudited.Outcome = 0, Refused, "unaudited"
+			l.WriteCounted(unaudited)
+		}
+		time.Sleep(time.Second)
+		if d, p := value(t, r, "drawbridge_audit_dropped_total"), value(t, r, "drawbridge_audit_pending"); d != 0 || p != 1 {
+			t.Errorf("dropped %v, pending %v, want 0 and 1", d, p)
+		}
+		out.widen()
+		time.Sleep(2 * refusalSpan)
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[1], `"more":999`) || strings.Contains(lines[1], `"tool"`) {
+			t.Errorf("lines:\n%s", out)
+		}
+	})
+}
+
+// TestDroppedByKind is a full buffer that may drop lines: a lost line counts by what it is of, the line of counted refusals, too.
+func TestDroppedByKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := prometheus.NewRegistry()
+		l, end := start(t, Options{Output: &stream{}, Metrics: r, Buffer: 2, Drop: true})
+		for n := range 5 { // two wait
+			l.Write(line(n))
+		}
+		for range 4 { // the first has a line, the others share one
+			l.Refuse(refusalOf("expired", "192.0.2.1", ""))
+		}
+		if err := end(); err == nil {
+			t.Error("nothing is lost")
+		}
+		const dropped = "drawbridge_audit_dropped_total"
+		if s, u := value(t, r, dropped, "sent"), value(t, r, dropped, "unsent"); s != 5 || u != 2 {
+			t.Errorf("lost %v sent, %v unsent, want 5 and 2", s, u)
 		}
 	})
 }

@@ -31,10 +31,19 @@ type refusals struct {
 	others map[refusal]*counted
 }
 
-// counted is the line of the first refusal, and the number of further ones.
+// counted is the line of the further refusals of a kind, and their number.
 type counted struct {
 	line Line
 	more int64
+}
+
+// ofKind returns the line of further refusals of the kind of one, without the members in which requests of one kind differ.
+func (l *Line) ofKind() Line {
+	return Line{
+		Credential: l.Credential, Issuer: l.Issuer, Subject: l.Subject, Client: l.Client, Scopes: l.Scopes, Operator: l.Operator,
+		Protocol: l.Protocol, Address: l.Address, Reason: l.Reason, Answered: l.Answered, Connection: l.Connection,
+		Decision: l.Decision, Outcome: l.Outcome,
+	}
 }
 
 // Refuse records a denied request or connection: the response, and what is known of the caller. The
@@ -44,9 +53,14 @@ type counted struct {
 // Lines are lost under the same conditions as those of [Log.Write] for calls without requests. With
 // [Options].NoRefusals nothing is written.
 func (l *Log) Refuse(line *Line) {
-	if l.o.NoRefusals {
-		return
+	if !l.o.NoRefusals {
+		l.WriteCounted(line)
 	}
+}
+
+// WriteCounted writes the line of a call that is refused because lines can't be written, as [Log.Refuse] does and whatever
+// [Options].NoRefusals is: a line for each such call would fill the buffer, and leave no space for other lines.
+func (l *Log) WriteCounted(line *Line) {
 	if l.count(line) {
 		l.Write(line)
 	}
@@ -74,7 +88,7 @@ func (l *Log) count(line *Line) bool {
 		return false
 	}
 	if len(r.seen) < maxRefusals {
-		r.seen[kind] = &counted{line: *line}
+		r.seen[kind] = &counted{line: line.ofKind()}
 		return true
 	}
 	kind = refusal{outcome: line.Outcome, reason: line.Reason}
@@ -114,11 +128,8 @@ func (l *Log) writeCounts(force bool) {
 			if c.more == 0 {
 				continue
 			}
-			line := c.line
-			// requests of one kind differ in these
-			line.Request, line.Trace, line.Endpoint, line.RPC = "", "", "", ""
-			line.Time, line.Duration, line.More = r.since, now.Sub(r.since), c.more
-			l.put(&line, true) // there are few, and none while lines can't be written
+			c.line.Time, c.line.Duration, c.line.More = r.since, now.Sub(r.since), c.more
+			l.put(&c.line, true) // there are few, and none while lines can't be written
 		}
 	}
 }

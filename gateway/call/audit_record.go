@@ -175,5 +175,9 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 			line.Shown = redaction.Sensitive.JSON(line.Arguments)
 		}
 	}
+	if a.outcome == telemetry.OutcomeUnaudited {
+		r.Audit.WriteCounted(&line)
+		return
+	}
 	r.Audit.Write(&line)
 }

@@ -246,7 +246,7 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
-// D11, S9: no order of APIs or operations changes a name, and names are legal and different, also when ids are hostile.
+// TestNamesAreStable: no order of APIs or operations changes a name, and names are legal and different, also when ids are hostile.
 func TestNamesAreStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	ids := []string{"", "list", "list", "List", "get.order", "get/order", "get order", "订单", "a" + strings.Repeat("b", 80), strings.Repeat("c", 200)}

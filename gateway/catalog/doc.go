@@ -1,6 +1,6 @@
 // Package catalog turns the operations of all APIs into the list of tools that clients see.
 //
-// It hides how tools are named so that a name never changes by accident (decision D11), how titles
+// It hides how tools are named so that a name never changes by accident, since clients and rules refer to it, how titles
 // and descriptions are derived from a document, the annotations of a method, and the serialization
 // of lists: everything is serialized once if possible, and a [Catalog.View] only joins the pieces
 // for what a client understands and may see.

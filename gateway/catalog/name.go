@@ -63,7 +63,7 @@ type Clash struct {
 	APIs []string // sorted
 }
 
-// name gives every candidate a unique name (D11). A name depends on the operation, the options and
+// name gives every candidate a unique name. A name depends on the operation, the options and
 // the clashes only, so that no order can change it (S9). Clashes between APIs, which it returns,
 // depend on which of them could be read.
 func name(candidates []*candidate, o Options) (between []Clash) {

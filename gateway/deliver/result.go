@@ -279,7 +279,7 @@ func newRenderer(out *call.Outcome) render.Renderer {
 	return r
 }
 
-// structured reports whether the client has seen an output schema, so that it expects structuredContent (D8).
+// structured reports whether the client has seen an output schema, so that it expects structuredContent.
 func structured(inv *call.Invocation) bool {
 	return inv.Tool.Definition().Structured() && catalog.FeaturesOf(inv.Caller.Protocol.Revision).OutputSchema
 }

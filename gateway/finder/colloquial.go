@@ -4,12 +4,16 @@ import "strings"
 
 // faintWords are words of everyday speech that say little about the tool that is meant. They are no stop words, since some
 // APIs have a resource of that name.
-var faintWords = wordSet(`actually again ago already always any anybody anymore anyone anything around away back bit cannot currently
-	different else ever everybody everyone everything everywhere far fine finally forever friend gone good great guy guys happen happened happening
-	hello here him himself hurry just kindly lately later least let lets little look lot many maybe mean moment morning most much
-	myself never next nicely night nobody nothing now off ok okay old once other others ours out ourselves over please pretty properly quickly
-	quite rather really right same somebody somehow someone something sometimes somewhere soon still stuff sure thank thanks theirs thing things time
-	today together tomorrow tonight too up very week well won yesterday yet yours`)
+var faintWords = wordSet(`actually again ago already always any anybody anymore anyone anything around away back bit called cannot current currently different else
+	entitled ever everybody everyone everything everywhere existing far finally fine first forever friend gone good great guy guys happen
+	happened happening hello here him himself hurry just kindly lately later least let lets little look lot many maybe mean moment month morning
+	most much myself named never newly next nicely night nobody nothing now off ok okay old once other others ours ourselves out over please
+	pretty properly quickly quite rather really right same second small somebody somehow someone something sometimes somewhere soon still stuff
+	sure thank thanks theirs thing things third time today together tomorrow tonight too up very week well won yesterday yet yours`)
+
+// relatives are people who are in no document, such as "my aunt".
+var relatives = wordSet(`aunt boss brother colleague colleagues cousin coworker coworkers dad daughter father friends grandma grandpa husband landlord
+	mom mother mum neighbor neighbors neighbour neighbours sister son uncle wife`)
 
 // lightVerbs are verbs of everyday speech that mean many things.
 var lightVerbs = stemSet("ask be bring come give go happen have keep know leave let make mean need pick put say see take talk tell throw try want")

@@ -17,7 +17,8 @@ const (
 	// purposeShare is what a word of a clause of purpose counts.
 	purposeShare = 0.5
 	// Shares that a word counts which occurs in the description of a tool, or only in its arguments and answer, where
-	// words of all kinds occur by accident. One in its name, summary, path or tags counts whole.
+	// words of all kinds occur by accident. One in its name, summary, path or tags counts whole, and a property of the
+	// answer like the description if the query asks to read something: a birthday is in the details of a person.
 	descriptionShare, detailShare = 0.5, 0.25
 	// synonymShare is the share of a synonym, looseShare that of one of everyday speech and of a guess.
 	synonymShare, looseShare = 0.8, 0.45
@@ -46,16 +47,27 @@ func (x *Index) fits(hits []Hit, p *parsed, s *scratch) bool {
 				shares[i] = max(shares[i], contextShare)
 			}
 		}
-		if has, all := p.covered(shares); has > 0 && (has >= enough*min(all, maxWanted) || complete) {
+		if complete || p.enoughOf(shares, false) || p.enoughOf(shares, true) {
 			return true
 		}
 	}
 	return false
 }
 
-// covered returns how much the words of a query count that a tool has to these shares, and how much all of them.
-func (p *parsed) covered(shares []float64) (has, all float64) {
+// enoughOf reports whether a tool that has the words of a query to these shares has enough of them, or of those of its
+// main clause.
+func (p *parsed) enoughOf(shares []float64, main bool) bool {
+	has, all := p.covered(shares, main)
+	return has > 0 && has >= enough*min(all, maxWanted)
+}
+
+// covered returns how much the words of a query count that a tool has to these shares, and how much all of them; main: only those of
+// the main clause.
+func (p *parsed) covered(shares []float64, main bool) (has, all float64) {
 	for i := range p.words {
+		if main && p.words[i].purpose {
+			continue
+		}
 		importance := p.words[i].importance()
 		has += importance * shares[i]
 		all += importance
@@ -81,10 +93,6 @@ func (x *Index) shares(p *parsed, tool int32, s *scratch) []float64 {
 	s.shares = slices.Grow(s.shares[:0], len(p.words))[:len(p.words)]
 	clear(s.shares)
 	for _, t := range p.terms {
-		in := x.timesIn(t.id, tool)
-		if in == 0 {
-			continue
-		}
 		of := 1.0
 		switch {
 		case t.loose:
@@ -92,14 +100,30 @@ func (x *Index) shares(p *parsed, tool int32, s *scratch) []float64 {
 		case !t.inQuery:
 			of = synonymShare
 		}
+		if of <= s.shares[t.word] {
+			continue
+		}
+		in := x.timesIn(t.id, tool)
+		if in == 0 {
+			continue
+		}
 		switch {
 		case in&heading != 0:
-		case in.of(fieldDescription) != 0:
+		case in.of(fieldDescription) != 0 || in.of(fieldProperty) != 0 && p.intent.actions[read] > 0:
 			of *= descriptionShare
 		default:
 			of *= detailShare
 		}
 		s.shares[t.word] = max(s.shares[t.word], of)
+	}
+	for i := range p.words {
+		if slices.Contains(p.words[i].prefixOf, x.apiOf[tool]) {
+			of := 1.0
+			if p.words[i].known {
+				of = contextShare
+			}
+			s.shares[i] = max(s.shares[i], of)
+		}
 	}
 	return s.shares
 }

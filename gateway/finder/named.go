@@ -107,6 +107,22 @@ func (x *Index) readAPI(p *parsed, previous, word string) {
 	}
 }
 
+// minPrefix is the length in bytes of the shortest word that names an API by the beginning of its name.
+const minPrefix = 4
+
+// prefixed returns the APIs whose names begin with a word: mailpit for mail.
+func (x *Index) prefixed(word string) (apis []int32) {
+	if len(word) < minPrefix {
+		return nil
+	}
+	for i, api := range x.apis {
+		if len(word) < len(api) && strings.HasPrefix(api, word) {
+			apis = append(apis, int32(i))
+		}
+	}
+	return apis
+}
+
 // apiFactor returns the boost of the tools of an API that the query names.
 func (p *parsed) apiFactor(api int32) float64 {
 	if slices.Contains(p.named, api) {

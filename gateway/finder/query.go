@@ -33,6 +33,8 @@ type queryWord struct {
 	verb    bool // it asks for an action
 	purpose bool // it is in a clause of purpose
 	name    bool // it looks like the name of one thing, such as Ann or 7421
+	// prefixOf are the indices of the APIs whose names begin with the word: mail for mailpit.
+	prefixOf []int32
 }
 
 // parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits
@@ -45,6 +47,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 	c, before := clause{}, ""
 	for at, token := range strings.Fields(text) {
 		known, meaningful := false, false
+		c.begin(token)
 		words(token, func(word string) {
 			if at == 0 && questionWords[word] {
 				p.intent.actions[read] = 1
@@ -75,13 +78,18 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 				p.intent.read(n, stem)
 			}
 			n++
-			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, purpose: c.purpose, name: at > 0 && capitalized(token) || strings.ContainsAny(token, notWords)})
+			prefixOf := x.prefixed(word)
+			p.words = append(p.words, queryWord{weight: weight, verb: actionOfVerb[stem] != noAction, purpose: c.purpose, prefixOf: prefixOf,
+				name: at > 0 && capitalized(token) || strings.ContainsAny(token, notWords) || relatives[word]})
 			id := x.lookUp(p, word, weight, s)
 			if id < 0 && guesses < maxGuesses {
 				guesses++
 				x.guess(p, stem, guessWeight*weight, s)
 			}
 			x.addSynonyms(p, stem, weight, s)
+			if id < 0 { // nothing else says what the word means
+				p.named = append(p.named, prefixOf...)
+			}
 			if id >= 0 {
 				if n == 1 && actionOfVerb[stem] != noAction {
 					p.verb = id

@@ -4,6 +4,7 @@ package finder
 type scratch struct {
 	scores  []float64 // by tool; 0 if the tool has no word of the query
 	touched []int32   // tools with a score
+	valued  []bool    // by tool; tools that have the verb of the query as a value of an argument
 	inQuery []bool    // by term; terms of the query
 	shares  []float64 // by word of the query, of one tool
 	query   *parsed   // nil until the query is parsed
@@ -28,7 +29,7 @@ const (
 
 func newScratch(x *Index) *scratch {
 	tools := len(x.tools)
-	return &scratch{scores: make([]float64, tools), inQuery: make([]bool, len(x.stemmed)), has: make([]uint64, len(x.apis)), verdicts: make([]verdict, tools)}
+	return &scratch{scores: make([]float64, tools), valued: make([]bool, tools), inQuery: make([]bool, len(x.stemmed)), has: make([]uint64, len(x.apis)), verdicts: make([]verdict, tools)}
 }
 
 func (s *scratch) begin(p *parsed) {
@@ -44,7 +45,7 @@ func (s *scratch) next() {
 		s.inQuery[t.id] = false
 	}
 	for _, tool := range s.touched {
-		s.scores[tool] = 0
+		s.scores[tool], s.valued[tool] = 0, false
 	}
 	s.touched, s.query = s.touched[:0], nil
 	clear(s.has)
@@ -102,7 +103,9 @@ type top struct {
 	hits []Hit
 }
 
-func newTop(x *Index, most int) *top { return &top{x: x, most: most} }
+func newTop(x *Index, most int) *top {
+	return &top{x: x, most: most, hits: make([]Hit, 0, min(most, len(x.tools)))}
+}
 
 func (t *top) worse(a, b *Hit) bool {
 	if a.Score != b.Score {

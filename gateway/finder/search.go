@@ -120,12 +120,12 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 	for i := range p.terms {
 		p.terms[i].idf = x.idfOf(p.terms[i].id, s.view)
 		if !p.terms[i].instead {
-			x.score(p.terms[i], s)
+			x.score(p.terms[i], p.terms[i].id == p.verb, s)
 		}
 	}
 	for _, t := range p.terms {
 		if t.instead {
-			x.score(t, s)
+			x.score(t, false, s)
 		}
 	}
 	best, most := newTop(x, max(q.Limit, reranked)), maxFactor
@@ -137,12 +137,15 @@ func (x *Index) rank(text string, q Query, s *scratch) (hits []Hit, fits bool) {
 			continue
 		}
 		t := &x.tools[tool]
-		best.add(Hit{Tool: int(tool), Score: s.scores[tool] * p.intent.factor(t, x.hasValue(p.verb, tool)) * s.tailFactor(t) * p.apiFactor(x.apiOf[tool])})
+		score := s.scores[tool] * p.intent.factor(t, s.valued[tool]) * p.apiFactor(x.apiOf[tool])
+		if best.mayTake(score * (1 + tailGain)) {
+			best.add(Hit{Tool: int(tool), Score: score * s.tailFactor(t)})
+		}
 	}
 	hits = best.hits
 	for i := range hits {
 		hit := &hits[i]
-		has, all := p.covered(x.shares(p, int32(hit.Tool), s))
+		has, all := p.covered(x.shares(p, int32(hit.Tool), s), false)
 		hit.Score = (hit.Score + x.pairScore(&x.tools[hit.Tool], p)) * (1 - coverGain + coverGain*has/max(all, 1e-9))
 	}
 	hits = x.addNamed(hits, text, s)

@@ -68,11 +68,6 @@ func (x *Index) timesIn(term, tool int32) times {
 	return postings[at].times
 }
 
-// hasValue reports whether a term is a value of an argument of a tool.
-func (x *Index) hasValue(term, tool int32) bool {
-	return term >= 0 && x.timesIn(term, tool).of(fieldValue) > 0
-}
-
 // weight returns the frequency of a term in the fields, weighted and divided by their relative length.
 func (t times) weight(lengths *[fields]int32, slope *[fields]float64) float64 {
 	weight := 0.0
@@ -103,8 +98,8 @@ func (x *Index) idfOf(term int32, v *View) float64 {
 	return inverseFrequency(float64(occurrences), v.tools)
 }
 
-// score adds the scores of a term to the tools that have it.
-func (x *Index) score(t queryTerm, s *scratch) {
+// score adds the scores of a term to the tools that have it. verb: it is the verb of the query.
+func (x *Index) score(t queryTerm, verb bool, s *scratch) {
 	idf, word := t.idf*t.weight, uint64(1)<<t.word
 	for i := range x.postings[t.id] {
 		at := &x.postings[t.id][i]
@@ -123,5 +118,8 @@ func (x *Index) score(t queryTerm, s *scratch) {
 			score *= knownSynonymShare
 		}
 		s.add(at.tool, score)
+		if verb && at.times.of(fieldValue) > 0 {
+			s.valued[at.tool] = true
+		}
 	}
 }

@@ -12,7 +12,7 @@ const maxWishes = 4
 // line. Parts without two words, such as the end of "GET /flows;", belong to the one before.
 func wishes(text string) []string {
 	var all []string
-	for part := range strings.FieldsFuncSeq(separated(text), func(r rune) bool { return r == ';' || r == '\n' }) {
+	for part := range strings.FieldsFuncSeq(betweenWishes.Replace(text), func(r rune) bool { return r == ';' || r == '\n' }) {
 		part = strings.TrimFunc(part, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
 		switch {
 		case part == "":
@@ -28,7 +28,5 @@ func wishes(text string) []string {
 	return all
 }
 
-// separated replaces the words between two wishes by a semicolon.
-func separated(text string) string {
-	return strings.NewReplacer(" and then ", ";", ", then ", ";").Replace(text)
-}
+// betweenWishes replaces the words between two wishes by a semicolon.
+var betweenWishes = strings.NewReplacer(" and then ", ";", ", then ", ";")

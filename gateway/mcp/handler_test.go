@@ -202,7 +202,7 @@ func TestBodyLimits(t *testing.T) {
 	}
 }
 
-// TestOwnFaultsAreLogged: H10, D7. The log has the cause under the reference that the
+// TestOwnFaultsAreLogged: the log has the cause under the reference that the
 // client got, the stack of a panic, and no arguments; the client has nothing else.
 func TestOwnFaultsAreLogged(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// TestReplicas holds that messages of a session reach the replica that has its call or its stream (D2); without a relay
+// TestReplicas holds that messages of a session reach the replica that has its call or its stream; without a relay
 // they do not, and no response is wrong.
 func TestReplicas(t *testing.T) {
 	t.Parallel()

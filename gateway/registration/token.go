@@ -63,7 +63,9 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, g *generation) (*
 }
 
 // redeemCode serves the grant authorization_code (OAuth 2.1 section 4.1.3). The seal of a code opens only with the client ID, the redirect
-// URI and the verifier that belong to it: another client, another redirect URI and another verifier all fail in the same way.
+// URI and the verifier that belong to it: another client, another redirect URI and another verifier all fail in the same way. It counts as
+// used only after the provider has answered, so that a client can present it again if the provider was down; the provider takes its own
+// code only once.
 func (s *Server) redeemCode(ctx context.Context, g *generation, id string, form oauthserver.Parameters) (*tokens, *oauthserver.Error) {
 	if form.Get("code") == "" || form.Get("redirect_uri") == "" {
 		return nil, oauthserver.NewError(oauthserver.InvalidRequest, "no code or no redirect_uri")

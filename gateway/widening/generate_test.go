@@ -99,7 +99,7 @@ func (g *generator) collect(v reflect.Value) {
 			g.collect(v.Index(i))
 		}
 	case reflect.Map:
-		for _, name := range v.MapKeys() {
+		for _, name := range namesOf(v) {
 			g.collect(name)
 			g.collect(v.MapIndex(name))
 		}
@@ -186,8 +186,7 @@ func (g *generator) changedList(v reflect.Value) reflect.Value {
 
 func (g *generator) changedMap(v reflect.Value) reflect.Value {
 	to := reflect.MakeMap(v.Type())
-	names := v.MapKeys()
-	slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	names := namesOf(v)
 	for _, name := range names {
 		to.SetMapIndex(name, v.MapIndex(name))
 	}
@@ -203,6 +202,31 @@ func (g *generator) changedMap(v reflect.Value) reflect.Value {
 		to.SetMapIndex(name, value)
 	}
 	return to
+}
+
+// namesOf returns the names of a map in their order, so that a seed gives the same configurations in each run.
+func namesOf(v reflect.Value) []reflect.Value {
+	names := v.MapKeys()
+	slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	return names
+}
+
+// TestSeedRepeatsRun checks that a seed makes the same choices again.
+func TestSeedRepeatsRun(t *testing.T) {
+	t.Setenv("WIDENING_SEED", "7")
+	name := reflect.TypeFor[string]()
+	first, _ := newGenerator(t)
+	for range 3 {
+		again, _ := newGenerator(t)
+		if again.config(8); len(first.values[name]) != len(again.values[name]) {
+			t.Fatalf("%d values, then %d", len(first.values[name]), len(again.values[name]))
+		}
+		for i, v := range first.values[name] {
+			if other := again.values[name][i].String(); v.String() != other && !filepath.IsAbs(other) { // the folder of a run
+				t.Fatalf("value %d is %q, then %q", i, v, other)
+			}
+		}
+	}
 }
 
 func (g *generator) changedSection(v reflect.Value) reflect.Value {

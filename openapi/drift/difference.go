@@ -89,23 +89,11 @@ func (p *pattern) add(token string) {
 
 func (p *pattern) String() string { return text.Truncate(p.text.String(), maxPointer) }
 
-// tokens returns the tokens of a pointer.
-func tokens(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	all := strings.Split(pointer[1:], "/")
-	for i := range all {
-		all[i] = jsonscan.UnescapeToken(all[i])
-	}
-	return all
-}
-
 // InSchema returns the pattern of a pointer into a value that is described by a published schema, and the schema at that place; nil if there
 // is none. The pointer may be a pattern.
 func InSchema(s *jsonschema.Schema, pointer string) (string, *jsonschema.Schema) {
 	var p pattern
-	for _, token := range tokens(pointer) {
+	for _, token := range jsonscan.Tokens(pointer) {
 		members := s.Members()
 		if i := slices.IndexFunc(members, func(m jsonschema.Member) bool { return m.Name == token }); i >= 0 {
 			p.add(token)
@@ -133,7 +121,7 @@ func element(s *jsonschema.Schema) *jsonschema.Schema {
 // InShape is [InSchema] for a value that is described by a shape, as the values of answers are.
 func InShape(s *jsonscan.Shape, pointer string) (string, *jsonscan.Shape) {
 	var p pattern
-	for _, token := range tokens(pointer) {
+	for _, token := range jsonscan.Tokens(pointer) {
 		if s == nil {
 			p.add(Any)
 			continue

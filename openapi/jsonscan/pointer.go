@@ -9,13 +9,11 @@ func At(data []byte, pointer string) []byte {
 		if pointer[0] != '/' {
 			return nil
 		}
-		token, rest := pointer[1:], ""
-		if i := strings.IndexByte(token, '/'); i >= 0 {
-			token, rest = token[:i], token[i:]
-		}
+		var token string
+		token, pointer = CutToken(pointer)
 		switch KindOf(data) {
 		case Object:
-			data = Lookup(data, UnescapeToken(token))
+			data = Lookup(data, token)
 		case Array:
 			data = element(data, token)
 		default:
@@ -24,9 +22,28 @@ func At(data []byte, pointer string) []byte {
 		if data == nil {
 			return nil
 		}
-		pointer = rest
 	}
 	return data
+}
+
+// CutToken returns the first token of a JSON Pointer, unescaped, and the pointer to the rest within the value of that token: "a/b" and
+// "/c" of "/a~1b/c". Both are "" for "".
+func CutToken(pointer string) (token, rest string) {
+	token = strings.TrimPrefix(pointer, "/")
+	if i := strings.IndexByte(token, '/'); i >= 0 {
+		token, rest = token[:i], token[i:]
+	}
+	return UnescapeToken(token), rest
+}
+
+// Tokens returns the tokens of a JSON Pointer, unescaped; nil for "".
+func Tokens(pointer string) (all []string) {
+	for pointer != "" {
+		var token string
+		token, pointer = CutToken(pointer)
+		all = append(all, token)
+	}
+	return all
 }
 
 // StringAt returns the string at a JSON Pointer; "" if there is none. data may be nil.

@@ -210,25 +210,16 @@ func DefinitionName(ref string) (name string, ok bool) {
 func (s *Schema) At(pointer string) *Schema {
 	for pointer != "" && s != nil {
 		var keyword, token string
-		keyword, pointer = next(pointer)
+		keyword, pointer = jsonscan.CutToken(pointer)
 		k := s.Keyword(keyword)
 		if forms[keyword] == single {
 			s = k.Schema()
 			continue
 		}
-		token, pointer = next(pointer)
+		token, pointer = jsonscan.CutToken(pointer)
 		s = k.part(token)
 	}
 	return s
-}
-
-// next returns the first token of a pointer, and the rest of the pointer.
-func next(pointer string) (token, rest string) {
-	token, rest, more := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-	if more {
-		rest = "/" + rest
-	}
-	return jsonscan.UnescapeToken(token), rest
 }
 
 // part returns the schema with a name or, in a list, with an index.

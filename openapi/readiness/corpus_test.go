@@ -96,7 +96,7 @@ func checkApplied(t *testing.T, file string, l *loaded, fix *Fix) {
 }
 
 // checkSchemas checks that an overlay takes no argument of the URL away, and that the same ones are required. A body may
-// lose its name as an argument: without a header beside it, its members are the arguments (D10).
+// lose its name as an argument: without a header beside it, its members are the arguments.
 func checkSchemas(t *testing.T, file string, before, after *openapi.Operation) {
 	t.Helper()
 	for _, a := range before.Arguments() {

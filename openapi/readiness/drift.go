@@ -108,7 +108,7 @@ func (m *mender) settings(api string) (lines []string) {
 
 // inBody reports whether a place in the arguments is a member of the body.
 func (m *mender) inBody(s *subject, pointer string) bool {
-	first, rest := firstToken(pointer)
+	first, rest := jsonscan.CutToken(pointer)
 	at := m.body(s, first)
 	return at != nil && (at != s.body.schema || rest != "")
 }
@@ -172,18 +172,6 @@ func kindNamed(name string) jsonscan.Kind {
 		}
 	}
 	return 0
-}
-
-// firstToken returns the first token of a pointer, unescaped, and the pointer to the value within that.
-func firstToken(pointer string) (token, rest string) {
-	if pointer == "" {
-		return "", ""
-	}
-	token, rest, more := strings.Cut(pointer[1:], "/")
-	if more {
-		rest = "/" + rest
-	}
-	return jsonscan.UnescapeToken(token), rest
 }
 
 // lastToken returns the pointer without its last token, and that token, unescaped.

@@ -260,7 +260,7 @@ func (m *mender) declareMedia(i int, s *subject) bool {
 
 // argument returns the schema of a place in the arguments, or nil.
 func (m *mender) argument(s *subject, pointer string) *tree.Node {
-	first, rest := firstToken(pointer)
+	first, rest := jsonscan.CutToken(pointer)
 	for _, p := range s.parameters {
 		if p.in == "body" {
 			continue
@@ -299,7 +299,7 @@ func (m *mender) body(s *subject, argument string) *tree.Node {
 func (w *walk) at(s *tree.Node, pointer string) *tree.Node {
 	for pointer != "" && s != nil {
 		var token string
-		token, pointer = firstToken(pointer)
+		token, pointer = jsonscan.CutToken(pointer)
 		s = w.below(s, token, maxDepth)
 	}
 	return s

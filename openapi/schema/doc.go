@@ -6,7 +6,7 @@
 //
 // A [Converter] belongs to one document. It emits bytes straight from the raw tree, so members keep the author's order
 // and numbers keep every digit. Each schema is converted once and kept as a fragment with holes where it refers
-// to others; a tool's schema is assembled from fragments, so nothing is ever inlined without bound (S6, D8).
+// to others; a tool's schema is assembled from fragments, so nothing is ever inlined without bound.
 //
 //	input_schema.go, output_schema.go   the schemas of a tool
 //	emitter.go, *_keywords.go           conversion of one schema, keyword by keyword; schema_facts.go looks ahead

@@ -59,7 +59,7 @@ const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 // Root returns the input schema of an operation whose arguments are the members of its body, schema. It keeps all that
 // the body's schema says; its type is object. rename maps the properties of the body whose names are not fit for
 // arguments to the names that the model uses. Members that the schema does not declare are refused unless it allows
-// them in so many words (D10), or declares none at all.
+// them in so many words, or declares none at all.
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
 	return c.rootOf(schema, rename, false)
 }
@@ -322,7 +322,7 @@ func (c *Converter) Names(schema *tree.Node) []string {
 }
 
 // Plain returns the members of a plain object: one with declared properties, no composition at its root, no rule about
-// the object as a whole, and additionalProperties absent or false (D10). Properties that are readOnly are left out.
+// the object as a whole, and additionalProperties absent or false, whose members can stand beside the parameters. Properties that are readOnly are left out.
 func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 	n := c.plainObject(schema)
 	if n == nil {

@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Output returns the loose output schema of an answer with the given schema (D8): types, properties and items, with
+// Output returns the loose output schema of an answer with the given schema: types, properties and items, with
 // null always allowed and nothing required, so that every answer fits that keeps to the document's types. It is nil
 // when nothing can be said, or nothing within the limit. Equal schemas share one Output.
 func (c *Converter) Output(schema *tree.Node) *Output {

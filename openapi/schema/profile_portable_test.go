@@ -82,7 +82,7 @@ func checkClients(t testing.TB, s json.RawMessage) {
 }
 
 // claudeRules: "tools.N.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
-// (claude-code#95504). The names of arguments are made fit in every profile (D10, pains row 26), not here.
+// (claude-code#95504). The names of arguments are made fit in every profile, not here.
 func claudeRules(root map[string]any, faults *[]string) {
 	for _, word := range []string{"oneOf", "allOf", "anyOf"} {
 		if root[word] != nil {

@@ -155,7 +155,7 @@ func TestQuickValidateAgrees(t *testing.T) {
 }
 
 // TestShapeAgrees: a streaming pass with Output.Shape accepts exactly what Output.Schema accepts of the wrapped answer,
-// and an answer that the document's own schema accepts is accepted (D8).
+// and an answer that the document's own schema accepts is accepted.
 func TestShapeAgrees(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
 	outputs, fits, documented := 0, 0, 0

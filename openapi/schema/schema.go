@@ -36,7 +36,7 @@ type Limits struct {
 	// MaxBytes is the maximum size of an input schema in bytes; default 64 KiB (S6). A larger one is reduced in stages: deep
 	// descriptions go first, then deep branches lose everything but their type.
 	MaxBytes int
-	// MaxOutput is the maximum size of an output schema in bytes; default 4 KiB (D8). A larger one is cut by depth, and left
+	// MaxOutput is the maximum size of an output schema in bytes; default 4 KiB. A larger one is cut by depth, and left
 	// out when that does not help.
 	MaxOutput int
 	// Pace slows the conversion down in favour of other work; nil: it does not.
@@ -160,7 +160,7 @@ type Member struct {
 	Required bool
 }
 
-// Output is what is published and checked of an operation's answer (D8).
+// Output is what is published and checked of an operation's answer, whose schema promises types and nothing else.
 type Output struct {
 	// Schema is a JSON Schema of type object that every answer fits that keeps to the document's types.
 	Schema json.RawMessage

@@ -1,9 +1,9 @@
 // Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
 // each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
 //
-//	go run ./test/finding [-all] [-misses SET] [-half tuned|held] [-document NAME [-overlay FILE]]
+//	go run ./test/finding [-all] [-misses SET] [-weak SET] [-half tuned|held] [-document NAME [-overlay FILE]]
 //	    [-embeddings URL [-model NAME] [-by words|vectors|both] [-cache DIR]] DIRECTORY
-//	go run ./test/finding -across|-people [-specs DIRECTORY] [-misses SET] [-half tuned|held] DIRECTORY
+//	go run ./test/finding -across|-people [-specs DIRECTORY] [-misses SET] [-weak SET] [-half tuned|held] DIRECTORY
 //
 // With -across, one gateway serves eight documents and gets the queries of across.jsonl; with -people, it serves 24 and
 // gets requests in everyday words. These also print how many answers say that nothing fits well, and how often the name
@@ -38,6 +38,7 @@ import (
 func main() {
 	all := flag.Bool("all", false, "search all documents at once instead of the one of the query")
 	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
+	weak := flag.String("weak", "", "print the queries of this set whose answer says that nothing fits well")
 	document := flag.String("document", "", "ask only the queries about this document, such as discord.com--0e2480.json")
 	overlay := flag.String("overlay", "", "an OpenAPI overlay that is applied to -document")
 	half := flag.String("half", "", "ask only one half of the queries: tuned or held")
@@ -54,7 +55,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o := options{*all, *misses, *half, *document, *overlay}
+	o := options{*all, *misses, *weak, *half, *document, *overlay}
 	measure := func() error { return run(flag.Arg(0), o, &v) }
 	*specs = cmp.Or(*specs, filepath.Join(flag.Arg(0), "..", "specs"))
 	switch {
@@ -90,7 +91,8 @@ type searched struct {
 // options are what the flags say.
 type options struct {
 	together          bool
-	misses, half      string
+	misses, weak      string
+	half              string
 	document, overlay string
 }
 
@@ -138,8 +140,8 @@ func ask(queries []query, of func(*query) *searched, o options) {
 		if found.Weak {
 			r.weak++
 		}
-		if q.Set == o.misses && (rank == 0 || rank > 5) {
-			printMiss(s, hits, &q, rank)
+		if q.Set == o.misses && (rank == 0 || rank > 5) || q.Set == o.weak && found.Weak {
+			printHits(s, hits, &q, rank)
 		}
 	}
 	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | weak | median time | p99 |")
@@ -246,7 +248,7 @@ func rankOf(s *searched, found finder.Result, q *query) int {
 	return 0
 }
 
-func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
+func printHits(s *searched, hits []finder.Hit, q *query, rank int) {
 	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.api(), rank, q.Query, q.Gold)
 	for i, hit := range hits[:min(5, len(hits))] {
 		t := s.tools[hit.Tool]

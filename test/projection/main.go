@@ -1,5 +1,6 @@
 // Command projection measures what a projection saves on answers that services give. It prints, for each recorded answer of
-// testdata, its tokens as it is, with an expression of the operator, and with a list of fields of a model, and exits with 1
+// testdata, its tokens as it is, without nulls, with the first elements of its longest list, with an expression of the
+// operator, and with a list of fields of a model, and exits with 1
 // if an expression saves less than the goal, or a result is not valid JSON.
 //
 //	go run ./test/projection [-goal 90] [DIRECTORY]
@@ -23,6 +24,7 @@ import (
 
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/tokenizer"
+	"drawbridge/openapi/jsonscan"
 )
 
 func main() {
@@ -51,9 +53,9 @@ func run(w io.Writer, dir string, goal float64) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%-24s %8s %8s %7s %8s %7s %9s  %s\n", "answer", "tokens", "select", "saved", "_select", "saved", "time", "question")
+	fmt.Fprintf(w, "%-24s %8s %8s %7s %8s %7s %8s %7s %8s %7s %9s  %s\n", "answer", "tokens", "no nulls", "saved", "[0:5]", "saved", "select", "saved", "_select", "saved", "time", "question")
 	var missed []string
-	var whole, selected, listed int
+	var whole, selected, listed, filled, cut int
 	for _, r := range all {
 		bySelect, took, err := measure(&projection.Rule{Select: r.program}, r.answer, nil)
 		if err != nil {
@@ -63,18 +65,73 @@ func run(w io.Writer, dir string, goal float64) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
+		withoutNulls, _, err := measure(&projection.Rule{DropNulls: true}, r.answer, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
 		n := tokenizer.Count(r.answer)
+		first := n
+		if slice := firstElements(r.answer); slice != nil {
+			if first, _, err = measure(&projection.Rule{}, r.answer, slice); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+		}
+		filled, cut = filled+withoutNulls, cut+first
 		whole, selected, listed = whole+n, selected+bySelect, listed+byFields
-		fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%% %9s  %s\n", r.name, n, bySelect, saved(n, bySelect), byFields, saved(n, byFields), took.Round(10*time.Microsecond), r.question)
+		fmt.Fprintf(w, "%-24s %8d%s %9s  %s\n", r.name, n, columns(n, withoutNulls, first, bySelect, byFields), took.Round(10*time.Microsecond), r.question)
 		if saved(n, bySelect) < goal {
 			missed = append(missed, r.name)
 		}
 	}
-	fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%%\n", fmt.Sprint(len(all), " answers"), whole, selected, saved(whole, selected), listed, saved(whole, listed))
+	fmt.Fprintf(w, "%-24s %8d%s\n", fmt.Sprint(len(all), " answers"), whole, columns(whole, filled, cut, selected, listed))
 	if missed != nil {
 		return fmt.Errorf("less than %g %% saved: %s", goal, strings.Join(missed, ", "))
 	}
 	return nil
+}
+
+// firstElements returns the list of fields that takes the first elements of an answer or of its longest list; nil if no list has more.
+func firstElements(answer []byte) *projection.FieldList {
+	const elements = 5
+	path, longest := "", elements
+	note := func(name string, value []byte) {
+		if n := count(value); n > longest {
+			path, longest = name, n
+		}
+	}
+	note("", answer)
+	if jsonscan.KindOf(answer) == jsonscan.Object {
+		for name, value := range jsonscan.Members(answer) {
+			note(string(name), value)
+		}
+	}
+	if longest == elements {
+		return nil
+	}
+	fields, err := projection.ParseFieldList(fmt.Sprintf("%s[0:%d]", path, elements))
+	if err != nil {
+		return nil
+	}
+	return fields
+}
+
+// count returns the number of elements of an array; 0 for another value.
+func count(value []byte) (n int) {
+	if jsonscan.KindOf(value) == jsonscan.Array {
+		for range jsonscan.Elements(value) {
+			n++
+		}
+	}
+	return n
+}
+
+// columns returns the tokens of projections of an answer with so many, each with what it saves.
+func columns(whole int, projected ...int) string {
+	var text strings.Builder
+	for _, n := range projected {
+		fmt.Fprintf(&text, " %8d %6.1f%%", n, saved(whole, n))
+	}
+	return text.String()
 }
 
 // saved returns the percentage that a projection saves.

@@ -17,7 +17,7 @@ const (
 	tasks   = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
 )
 
-// TestSharing holds D2: what one replica has begun another goes on with.
+// TestSharing: one replica goes on with what another has begun.
 func TestSharing(t *testing.T) {
 	w := newWorld(t, setup{})
 	t.Run("session", w.sub((*world).sessions))

@@ -1,6 +1,10 @@
 package signin
 
-import "strings"
+import (
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
 
 // isPersonal reports whether a claim is one text about the person (OpenID Connect Core section 5.1), which may have spaces and is, but
 // for sub, chosen by the person.
@@ -26,13 +30,10 @@ func claimValues(claims map[string]any, name string) []string {
 	var value any = claims
 	path := []string{name}
 	if strings.HasPrefix(name, "/") {
-		path = strings.Split(name[1:], "/")
+		path = jsonscan.Tokens(name)
 	}
 	for _, step := range path {
 		object, _ := value.(map[string]any)
-		if strings.HasPrefix(name, "/") {
-			step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		}
 		value = object[step]
 	}
 	switch value := value.(type) {
