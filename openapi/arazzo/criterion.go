@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/overlay/jsonpath"
+	"drawbridge/openapi/tree"
 )
 
 // QueryType is the language of a condition or a selector.
@@ -32,6 +33,7 @@ var errXPath = errors.New("XPath is not supported; use jsonpath, or a JSON Point
 
 // Criterion is a Criterion Object.
 type Criterion struct {
+	Position    tree.Position // of the condition, if it was read from a description
 	kind        QueryType
 	context     Expression
 	hasContext  bool

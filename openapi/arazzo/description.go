@@ -33,6 +33,7 @@ type SourceDescription struct {
 type Workflow struct {
 	ID, Summary, Description string
 	Inputs                   json.RawMessage // a JSON Schema 2020-12; nil if there is none
+	InputsPosition           tree.Position
 	DependsOn                []string
 	Steps                    []*Step
 	Outputs                  []Output
@@ -59,6 +60,8 @@ type Parameter struct {
 	Name  string
 	In    string // "path", "query", "header", "cookie"; "" for an input of a workflow
 	Value Value
+	// Position is that of the value.
+	Position tree.Position
 }
 
 // RequestBody is a Request Body Object.
@@ -66,12 +69,14 @@ type RequestBody struct {
 	ContentType  string // "" for that of the operation
 	Payload      Value
 	Replacements []Replacement
+	Position     tree.Position // of the payload, or else of the object
 }
 
 // Replacement is a Payload Replacement Object.
 type Replacement struct {
-	Target string // JSON Pointer
-	Value  Value
+	Target   string // JSON Pointer
+	Value    Value
+	Position tree.Position // of the value
 }
 
 // Action is a Success or Failure Action Object.
@@ -82,12 +87,14 @@ type Action struct {
 	Criteria           []*Criterion
 	RetryAfter         time.Duration
 	RetryLimit         int
+	Position           tree.Position
 }
 
 // Output is a named output of a step or workflow.
 type Output struct {
-	Name  string
-	Value Value
+	Name     string
+	Value    Value
+	Position tree.Position // of the value
 }
 
 // MaxBytes is the maximum size of a description, in bytes.

@@ -47,6 +47,17 @@ func (t *Template) Text(s Scope) (string, error) {
 	return t.write(s, func(value json.RawMessage, _ byte) (string, error) { return plain(value), nil })
 }
 
+// JSON returns the text, which is JSON, with values that can't change its structure: within quotes a value is escaped, and elsewhere it is JSON.
+// The error names an expression without a value.
+func (t *Template) JSON(s Scope) (string, error) {
+	return t.write(s, func(value json.RawMessage, quote byte) (string, error) {
+		if quote == '"' {
+			return string(jsonscan.AppendEscaped(nil, []byte(plain(value)))), nil
+		}
+		return string(value), nil
+	})
+}
+
 // Query returns the text, a JSONPath query, with values that can't change its structure: within a text in quotes a value is escaped, and
 // elsewhere it is a literal. The error names an expression without a value, or with an object or array.
 func (t *Template) Query(s Scope) (string, error) {

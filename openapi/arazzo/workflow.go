@@ -24,7 +24,7 @@ func (r *reader) workflow(n *tree.Node, seen map[string]bool) *Workflow {
 	w := &Workflow{ID: r.identifier(n, "workflowId", seen), Summary: r.text(n, "summary", false), Description: r.text(n, "description", false), Position: n.Position()}
 	if inputs := n.Get("inputs"); inputs != nil {
 		if target := r.target(inputs); target.Kind() == tree.Object {
-			w.Inputs = target.AppendJSON(nil)
+			w.Inputs, w.InputsPosition = target.AppendJSON(nil), target.Position()
 		} else if target == nil {
 			r.wrong(inputs.Get("$ref"), "%q doesn't exist", inputs.Get("$ref").Text())
 		} else {
@@ -186,7 +186,7 @@ func (r *reader) parameters(of *tree.Node, use use) (all []Parameter) {
 			r.wrong(n, "value is missing")
 			continue
 		}
-		p.Value = r.value(value, use)
+		p.Value, p.Position = r.value(value, use), value.Position()
 		all = append(all, p)
 	}
 	return all
@@ -197,9 +197,9 @@ func (r *reader) body(step *tree.Node, use use) *RequestBody {
 	if n == nil || !r.isObject(n, "contentType", "payload", "replacements") {
 		return nil
 	}
-	b := &RequestBody{ContentType: r.text(n, "contentType", false)}
+	b := &RequestBody{ContentType: r.text(n, "contentType", false), Position: n.Position()}
 	if payload := n.Get("payload"); payload != nil {
-		b.Payload = r.value(payload, use)
+		b.Payload, b.Position = r.value(payload, use), payload.Position()
 	}
 	for _, at := range r.list(n, "replacements", false) {
 		if !r.isObject(at, "target", "targetSelectorType", "value") {
@@ -211,7 +211,7 @@ func (r *reader) body(step *tree.Node, use use) *RequestBody {
 		target, err := checkPointer(r.text(at, "target", true))
 		r.failed(at, err)
 		if value := at.Get("value"); value != nil {
-			b.Replacements = append(b.Replacements, Replacement{target, r.value(value, use)})
+			b.Replacements = append(b.Replacements, Replacement{target, r.value(value, use), value.Position()})
 		} else {
 			r.wrong(at, "value is missing")
 		}
@@ -229,6 +229,7 @@ func (r *reader) criteria(of *tree.Node, name string, use use) (all []*Criterion
 		r.failed(n, err)
 		if c != nil {
 			r.refersAll(n, c.expressions, use)
+			c.Position = n.Get("condition").Position()
 			all = append(all, c)
 		}
 	}
@@ -255,6 +256,7 @@ func (r *reader) actions(of *tree.Node, name, kind string, use use) (all []Actio
 		if id := a.WorkflowID; id != "" && !strings.HasPrefix(id, "$") && find(r.root.Get("workflows"), "workflowId", id) == nil {
 			r.wrong(n.Get("workflowId"), "the workflow %q doesn't exist", id)
 		}
+		a.Position = n.Position()
 		r.since11(n, "parameters")
 		a.Parameters = r.parameters(n, use)
 		a.Criteria = r.criteria(n, "criteria", use)
@@ -282,7 +284,7 @@ func (r *reader) outputs(of *tree.Node, use use) (all []Output) {
 			r.wrong(at, "must be a runtime expression or a Selector Object")
 			continue
 		}
-		all = append(all, Output{name, r.value(at, use)})
+		all = append(all, Output{name, r.value(at, use), at.Position()})
 	}
 	return all
 }
