@@ -47,6 +47,8 @@ type Config struct {
 	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" empty:"leave it out" access:"each: name; with auth"`
 	// Message templates that users pick and fill in.
 	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: name; with auth"`
+	// Arazzo descriptions, paths, at most 50. Each workflow in them becomes a tool that calls several operations.
+	Workflows []File `yaml:"workflows,omitempty" reload:"live" absent:"none" empty:"leave it out" unique:"%q is listed twice" count:"50: has %d items; at most %d are allowed" access:"none: each step is a call with the scopes, the consent and the limits of its tool"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
@@ -60,15 +62,16 @@ type Config struct {
 	// The audit log: one JSON record per call. {} is enough.
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
-	file        string
-	positions   map[string]position // of the keys that the file gives
-	flags       map[string]string   // flags that set the value of a key in place of the file
-	files       []string
-	directories []directory
-	promptDirs  []directory
-	entries     []int    // of the file, for each of APIs
-	discovered  []string // key paths of the providers of the last of APIs
-	authorities []string // digests of those of clients
+	file          string
+	positions     map[string]position // of the keys that the file gives
+	flags         map[string]string   // flags that set the value of a key in place of the file
+	files         []string
+	directories   []directory
+	promptDirs    []directory
+	workflowFiles []WorkflowFile
+	entries       []int    // of the file, for each of APIs
+	discovered    []string // key paths of the providers of the last of APIs
+	authorities   []string // digests of those of clients
 	// withoutServices is the configuration that WithServices was called for; nil if it was not.
 	withoutServices *Config
 }

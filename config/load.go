@@ -143,6 +143,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 		l.derive(cfg)
 		l.walk(cfg, "", cfg)
 		l.expandPrompts(cfg)
+		l.readWorkflows(cfg)
 		l.expandDirectories(cfg)
 	}
 	if cfg.Server.StrictSecrets {

@@ -99,6 +99,9 @@ func (s *served) PassedOver() []string { return s.Status().Config.PassedOver }
 // PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
 func (s *served) PromptProblems() []string { return slices.Clone(s.Status().Config.Prompts) }
 
+// WorkflowProblems returns the reasons why workflows of the configuration can't be served, with positions in their files.
+func (s *served) WorkflowProblems() []string { return slices.Clone(s.Status().Config.Workflows) }
+
 // whyNothing explains to the operator why no API can be served at the endpoint of that name.
 func (s *served) whyNothing(name string) string {
 	var b strings.Builder

@@ -81,7 +81,7 @@ func (e *errand) Run(ctx context.Context, c *call.Call) error {
 }
 
 func (e *errand) step(ctx context.Context, c *call.Call, t call.Tool, args, state json.RawMessage) (said string, err error) {
-	out, err := c.Step(ctx, t, args, state)
+	out, err := c.Step(ctx, call.Step{Tool: t, Arguments: args, State: state})
 	if err != nil {
 		return "", err
 	}

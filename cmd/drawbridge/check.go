@@ -273,6 +273,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		APIs       []any       `json:"apis"`
 		Selectors  []string    `json:"selectors,omitempty"`
 		Prompts    []string    `json:"prompts,omitempty"`
+		Workflows  []string    `json:"workflows,omitempty"`
 		Clashes    []string    `json:"clashes,omitempty"`
 		PassedOver []string    `json:"passed_over,omitempty"`
 		Lists      any         `json:"lists,omitempty"`
@@ -290,7 +291,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 	for _, problem := range g.SelectorProblems() {
 		all.Selectors = append(all.Selectors, problem.String())
 	}
-	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
+	all.Prompts, all.Workflows, all.Clashes, all.PassedOver = g.PromptProblems(), g.WorkflowProblems(), g.NameClashes(), g.PassedOver()
 	if lists := g.Lists(); len(lists) > 0 {
 		all.Lists = lists
 	}

@@ -120,3 +120,24 @@ func (d *declared) hasMedia(media string) bool {
 	}
 	return false
 }
+
+// Statuses returns the statuses that the document declares, and of a range the first ones; nil if it declares none, or a default.
+func (p *Plan) Statuses() (all []int) {
+	for i := 0; i < len(p.declared.statuses); i += 2 {
+		code := int(p.declared.statuses[i])<<8 | int(p.declared.statuses[i+1])
+		if code >= 100 {
+			all = append(all, code)
+			continue
+		}
+		for n := range statusesOfRange {
+			all = append(all, 100*code+n)
+		}
+	}
+	return all
+}
+
+// statusesOfRange is the number of registered statuses that a range stands for (RFC 9110 section 15).
+const statusesOfRange = 32
+
+// Bodiless reports whether the document declares responses, and no successful one with content.
+func (p *Plan) Bodiless() bool { return p.declared.statuses != "" && len(p.declared.media) == 0 }

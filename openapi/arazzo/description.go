@@ -11,10 +11,11 @@ import (
 
 // Description is an Arazzo Description. It is immutable.
 type Description struct {
-	Version string // of the specification: "1.0.1", "1.1.0"
-	Self    string // $self; "" if there is none
-	Title   string
-	Sources []SourceDescription
+	Location string // where it was read
+	Version  string // of the specification: "1.0.1", "1.1.0"
+	Self     string // $self; "" if there is none
+	Title    string
+	Sources  []SourceDescription
 	// Workflows are those without faults, in the author's order.
 	Workflows []*Workflow
 	// Faults are those of the other workflows, at most 100, of which Unlisted more are not listed.
@@ -113,7 +114,7 @@ func Read(location string, data []byte) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{description: &Description{}, root: root}
+	r := &reader{description: &Description{Location: location}, root: root}
 	r.read()
 	if r.unusable {
 		return nil, &r.faults
