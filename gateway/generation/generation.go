@@ -45,6 +45,8 @@ type Generation struct {
 	PromptFaults []string
 	// WorkflowFaults lists the reasons why workflows are not served, with their positions.
 	WorkflowFaults []string
+	// WorkflowWarnings lists the expressions of workflows that refer to what no document declares, with their positions.
+	WorkflowWarnings []string
 	// Clashes describes the names that depend on whether other documents can be read.
 	Clashes []string
 	// Selectors lists the selectors of the configuration that match nothing.

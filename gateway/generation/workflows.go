@@ -58,7 +58,7 @@ func (gen *Generation) addWorkflows(d *Deployment, m *telemetry.Metrics) {
 			c.APIs = append(c.APIs, workflow.API{Name: s.Name, Location: s.Config.Spec.String(), Operations: s.Document.API.Operations})
 		}
 	}
-	gen.workflows, gen.WorkflowFaults = c.Compile(d.descriptions)
+	gen.workflows, gen.WorkflowFaults, gen.WorkflowWarnings = c.Compile(d.descriptions)
 	definitions := make([]*catalog.Tool, len(gen.workflows))
 	for i, w := range gen.workflows {
 		definitions[i] = w.Definition()

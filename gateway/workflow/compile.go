@@ -45,8 +45,9 @@ const (
 	maxNested    = 5        // workflows within workflows
 )
 
-// Compile returns the tools of all workflows without a fault, in their order, and the faults of the others: "file:line:col: pointer: fault".
-func (c *Compiler) Compile(descriptions []*arazzo.Description) (tools []*Tool, faults []string) {
+// Compile returns the tools of all workflows without a fault, in their order, the faults of the others, and warnings about what no document
+// declares, each as "file:line:col: text".
+func (c *Compiler) Compile(descriptions []*arazzo.Description) (tools []*Tool, faults, warnings []string) {
 	names := map[string]string{} // who has it
 	for _, d := range descriptions {
 		for _, f := range d.Faults {
@@ -69,8 +70,9 @@ func (c *Compiler) Compile(descriptions []*arazzo.Description) (tools []*Tool, f
 			}
 			faults = append(faults, b.faults...)
 		}
+		warnings = append(warnings, b.warnings...)
 	}
-	return tools, faults
+	return tools, faults, warnings
 }
 
 // binder binds the workflows of one description.
@@ -79,13 +81,23 @@ type binder struct {
 	description *arazzo.Description
 	done        map[string]*Tool // by workflow
 	faults      []string
+	warnings    []string
 }
 
 func (b *binder) wrong(at tree.Position, format string, args ...any) {
-	fault := arazzo.Fault{Position: at, Message: fmt.Sprintf(format, args...)}.Error()
-	if !slices.Contains(b.faults, fault) {
-		b.faults = append(b.faults, fault)
+	b.faults = appendOnce(b.faults, at, fmt.Sprintf(format, args...))
+}
+
+func (b *binder) warn(at tree.Position, format string, args ...any) {
+	b.warnings = appendOnce(b.warnings, at, "warning: "+fmt.Sprintf(format, args...))
+}
+
+func appendOnce(all []string, at tree.Position, message string) []string {
+	text := arazzo.Fault{Position: at, Message: message}.Error()
+	if slices.Contains(all, text) {
+		return all
 	}
+	return append(all, text)
 }
 
 // workflow binds a workflow. It is nil if it has a fault. within are the workflows whose steps it is part of.

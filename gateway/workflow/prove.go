@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,12 +29,13 @@ func (p *prover) wrong(at tree.Position, format string, args ...any) {
 
 func (p *prover) prove() {
 	for i, s := range p.tool.steps {
+		needed := p.needs(s)
 		before := func(at tree.Position, expressions []arazzo.Expression) { p.ordered(at, expressions, i) }
 		given := map[string]bool{}
 		for n := range s.Parameters {
 			of := &s.Parameters[n]
 			before(of.Position, of.Value.Expressions())
-			p.parameter(s, of, given)
+			p.parameter(s, of, given, needed)
 		}
 		if s.Body != nil {
 			before(s.Body.Position, s.Body.Payload.Expressions())
@@ -51,13 +53,22 @@ func (p *prover) prove() {
 		}
 		for n := range s.Outputs {
 			o := &s.Outputs[n]
-			p.expressions(o.Position, o.Value.Expressions(), s)
+			p.undeclared(o.Position, o.Value.Expressions(), s, p.binder.warn)
 		}
 	}
 	for n := range p.tool.workflow.Outputs {
 		o := &p.tool.workflow.Outputs[n]
-		p.expressions(o.Position, o.Value.Expressions(), nil)
+		p.undeclared(o.Position, o.Value.Expressions(), nil, p.binder.warn)
 	}
+}
+
+// needs returns the names of the arguments that every call of a step's tool needs.
+func (p *prover) needs(s *step) map[string]bool {
+	needed := map[string]bool{}
+	for _, name := range s.input().Required() {
+		needed[name] = true
+	}
+	return needed
 }
 
 // ordered reports expressions that refer to a step which has not run before, unless the workflow jumps.
@@ -79,9 +90,10 @@ func (p *prover) indexOf(id string) int {
 }
 
 // parameter checks a parameter, and notes the argument that it becomes in given.
-func (p *prover) parameter(s *step, of *arazzo.Parameter, given map[string]bool) {
-	value := p.checked(of.Position, &of.Value, nil)
+func (p *prover) parameter(s *step, of *arazzo.Parameter, given, needed map[string]bool) {
+	value := p.valueOf(&of.Value, nil)
 	if s.nested != nil {
+		p.undeclared(of.Position, of.Value.Expressions(), nil, p.report(needed[of.Name]))
 		p.argument(of.Position, s, of.Name, s.nested.inputs.schema, value, given)
 		return
 	}
@@ -98,7 +110,16 @@ func (p *prover) parameter(s *step, of *arazzo.Parameter, given map[string]bool)
 		p.wrong(of.Position, "the %s parameter %q of %s is not for callers, because a rule of the configuration sets or hides it", of.In, of.Name, s.describe())
 		return
 	}
+	p.undeclared(of.Position, of.Value.Expressions(), nil, p.report(needed[name]))
 	p.argument(of.Position, s, name, s.input(), value, given)
+}
+
+// report returns the function that reports a value that no document declares: it is a fault if the step needs the value.
+func (p *prover) report(needed bool) func(at tree.Position, format string, args ...any) {
+	if needed {
+		return p.wrong
+	}
+	return p.binder.warn
 }
 
 // argument compares a value with the schema of the argument that it becomes.
@@ -110,16 +131,24 @@ func (p *prover) argument(at tree.Position, s *step, name string, input *jsonsch
 		return
 	}
 	if want := kindsOf(target); !fits(value, want) {
-		p.wrong(at, "%q of %s must be %s, and the value is %s", name, s.describe(), want.String(), value.Kinds.String())
+		p.wrong(at, "%q of %s must be %s, and the value is %s", name, s.describe(), kindsText(want), kindsText(value.Kinds))
 	}
+}
+
+// kindsText names kinds, without null.
+func kindsText(kinds jsonscan.Kinds) string {
+	if more := kinds &^ jsonscan.Of(jsonscan.Null); more != 0 {
+		kinds = more
+	}
+	return kinds.String()
 }
 
 // body checks a request body.
 func (p *prover) body(s *step, given map[string]bool) {
 	b := s.Body
-	p.checked(b.Position, &b.Payload, nil)
+	p.undeclared(b.Position, b.Payload.Expressions(), nil, p.binder.warn)
 	for i := range b.Replacements {
-		p.checked(b.Replacements[i].Position, &b.Replacements[i].Value, nil)
+		p.undeclared(b.Replacements[i].Position, b.Replacements[i].Value.Expressions(), nil, p.wrong)
 	}
 	if s.nested != nil {
 		p.wrong(b.Position, "a workflow has no request body: give it parameters")
@@ -133,7 +162,7 @@ func (p *prover) body(s *step, given map[string]bool) {
 			return
 		}
 		if value, want := p.valueOf(&b.Payload, nil), kindsOf(s.input().Property(whole)); !b.Payload.IsText() && !fits(value, want) {
-			p.wrong(b.Position, "the body of %s must be %s, and the payload is %s", s.describe(), want.String(), value.Kinds.String())
+			p.wrong(b.Position, "the body of %s must be %s, and the payload is %s", s.describe(), kindsText(want), kindsText(value.Kinds))
 		}
 		return
 	}
@@ -217,19 +246,32 @@ func (s onlyStatus) Value(e arazzo.Expression) (json.RawMessage, bool) {
 	return strconv.AppendInt(nil, int64(s), 10), e.Source == arazzo.StatusCode
 }
 
-// checked is valueOf, and reports what it finds undeclared.
-func (p *prover) checked(at tree.Position, v *arazzo.Value, s *step) *jsonscan.Shape {
-	p.expressions(at, v.Expressions(), s)
-	return p.valueOf(v, s)
+// expressions reports those of a criterion that refer to what no document declares, so that it can't hold.
+func (p *prover) expressions(at tree.Position, all []arazzo.Expression, s *step) {
+	p.undeclared(at, all, s, p.wrong)
 }
 
-// expressions reports those that refer to what no document declares.
-func (p *prover) expressions(at tree.Position, all []arazzo.Expression, s *step) {
+// undeclared reports expressions that are not supported as faults, and those that refer to what no document declares by report.
+func (p *prover) undeclared(at tree.Position, all []arazzo.Expression, s *step, report func(at tree.Position, format string, args ...any)) {
 	for _, e := range all {
-		if _, err := p.shapeOf(e, s); err != nil {
+		_, err := p.shapeOf(e, s)
+		var missing *undeclaredError
+		switch {
+		case errors.As(err, &missing):
+			report(at, "%s %v", e.String(), err)
+		case err != nil:
 			p.wrong(at, "%s %v", e.String(), err)
 		}
 	}
+}
+
+// undeclaredError is the error of an expression that refers to what no document declares. Services may answer it nevertheless.
+type undeclaredError struct{ text string }
+
+func (e *undeclaredError) Error() string { return e.text }
+
+func undeclared(format string, args ...any) error {
+	return &undeclaredError{fmt.Sprintf(format, args...)}
 }
 
 // valueOf returns what is known of a value, in the response of a step if s is not nil; nil if nothing is.
@@ -313,7 +355,13 @@ func (p *prover) outputOf(e arazzo.Expression) (*jsonscan.Shape, error) {
 	if !ok {
 		return nil, nil //nolint:nilnil // as above
 	}
-	return descend(p.valueOf(&of.Outputs[find(bound.Name)].Value, of), bound.Pointer, of)
+	value := &of.Outputs[find(bound.Name)].Value
+	if from := value.Expression(); from != nil && from.Source == arazzo.Response {
+		if _, err := p.shapeOf(*from, of); err != nil {
+			return nil, undeclared("is %s, which %v", from.String(), err)
+		}
+	}
+	return descend(p.valueOf(value, of), bound.Pointer, of)
 }
 
 func (p *prover) nestedOutput(e arazzo.Expression, s *step) (*jsonscan.Shape, error) {
@@ -338,10 +386,10 @@ func (p *prover) responseOf(e arazzo.Expression, s *step) (*jsonscan.Shape, erro
 		return &jsonscan.Shape{Kinds: jsonscan.Of(jsonscan.String)}, nil
 	}
 	if s.operation.Answers.NeverJSON() && e.Pointer != "" {
-		return nil, fmt.Errorf("refers to a part of JSON, and %s declares no JSON in its responses", s.describe())
+		return nil, undeclared("refers to a part of JSON, and %s declares no JSON in its responses", s.describe())
 	}
 	if s.operation.Answers.Bodiless() {
-		return nil, fmt.Errorf("refers to the body of a response, and %s declares none with a body", s.describe())
+		return nil, undeclared("refers to the body of a response, and %s declares none with a body", s.describe())
 	}
 	return descend(s.operation.Answers.Shape(), e.Pointer, s)
 }
@@ -360,13 +408,13 @@ func descend(shape *jsonscan.Shape, pointer string, s *step) (*jsonscan.Shape, e
 			shape = shape.Items
 		case shape.Kinds != 0 && shape.Kinds&jsonscan.Of(jsonscan.Object, jsonscan.Array) == 0,
 			shape.Kinds != 0 && shape.Kinds&jsonscan.Of(jsonscan.Object) == 0 && err != nil:
-			return nil, fmt.Errorf("refers to %q of a value that is %s, as %s declares it", token, shape.Kinds.String(), s.describe())
+			return nil, undeclared("refers to %q of a value that is %s, as %s declares it", token, kindsText(shape.Kinds), s.describe())
 		case len(shape.Properties) > 0:
 			var known []string
 			for _, m := range shape.Properties {
 				known = append(known, m.Name)
 			}
-			return nil, fmt.Errorf("refers to %q, which %s does not declare%s", token, s.describe(), text.DidYouMean(text.NearestFew(token, known, 1)...))
+			return nil, undeclared("refers to %q, which %s does not declare%s", token, s.describe(), text.DidYouMean(text.NearestFew(token, known, 1)...))
 		default:
 			return nil, nil //nolint:nilnil // the members are not declared
 		}
