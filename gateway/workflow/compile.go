@@ -120,9 +120,7 @@ func (b *binder) workflow(w *arazzo.Workflow, within []string) *Tool {
 			t.steps = append(t.steps, bound)
 		}
 	}
-	if len(b.faults) == before {
-		p.prove()
-	}
+	p.prove()
 	if len(b.faults) == before {
 		b.complete(t)
 	}
@@ -146,13 +144,14 @@ func (b *binder) inputs(w *arazzo.Workflow) inputs {
 		in.text = w.Inputs
 	}
 	parsed := jsonschema.Parse(in.text)
+	in.schema = parsed
 	switch types := parsed.Types(); {
 	case len(in.text) > maxInputs:
 		b.wrong(w.InputsPosition, "the schema of the inputs has %d bytes; at most %d are allowed", len(in.text), maxInputs)
 		return in
 	case len(types) == 0 && jsonscan.KindOf(in.text) == jsonscan.Object:
 		in.text = append([]byte(`{"type":"object"`), withComma(in.text[1:])...)
-		parsed = jsonschema.Parse(in.text)
+		in.schema = jsonschema.Parse(in.text)
 	case !slices.Equal(types, []string{"object"}):
 		b.wrong(w.InputsPosition, "the schema of the inputs must be of type object, since they are the arguments of a tool; found %s", strings.Join(types, ", "))
 		return in
@@ -161,7 +160,6 @@ func (b *binder) inputs(w *arazzo.Workflow) inputs {
 	if in.validator, err = schema.Compile(in.text); err != nil {
 		b.wrong(w.InputsPosition, "the schema of the inputs can't be used: %v", err)
 	}
-	in.schema = parsed
 	return in
 }
 
@@ -330,4 +328,7 @@ func (b *binder) complete(t *Tool) {
 		Input: t.inputs.text, Output: t.outputSchema(), Annotations: a,
 	})
 	t.metrics = b.compiler.Metrics(w.ID)
+	for _, s := range t.steps {
+		s.arguments = nil
+	}
 }
