@@ -198,7 +198,7 @@ rules:
         callback: {signature: {header: X-Signature, secret: 0123456789abcdef}}
   - {match: {api: b, path: /shared}, set: {cache: {shared: true}}}
 endpoints: [{name: e, match: {path: /e}, default_scopes: [e]}]
-workflows: [w.arazzo.yaml]
+workflows: [tls.crt]
 prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
 limits:
   max_calls: 100
