@@ -39,7 +39,7 @@ func (p *prover) prove() {
 		}
 		if s.Body != nil {
 			before(s.Body.Position, s.Body.Payload.Expressions())
-			p.body(s, given)
+			p.body(s, given, needed)
 		}
 		p.required(s, given)
 		p.statuses(s)
@@ -130,8 +130,8 @@ func (p *prover) argument(at tree.Position, s *step, name string, input *jsonsch
 		p.wrong(at, "the workflow %q has no input %q", s.name, name)
 		return
 	}
-	if want := kindsOf(target); !fits(value, want) {
-		p.wrong(at, "%q of %s must be %s, and the value is %s", name, s.describe(), kindsText(want), kindsText(value.Kinds))
+	if !fits(value, target) {
+		p.wrong(at, "%q of %s must be %s, and the value is %s", name, s.describe(), kindsText(kindsOf(target)), kindsText(value.Kinds))
 	}
 }
 
@@ -144,11 +144,13 @@ func kindsText(kinds jsonscan.Kinds) string {
 }
 
 // body checks a request body.
-func (p *prover) body(s *step, given map[string]bool) {
+func (p *prover) body(s *step, given, needed map[string]bool) {
 	b := s.Body
-	p.undeclared(b.Position, b.Payload.Expressions(), nil, p.binder.warn)
 	for i := range b.Replacements {
 		p.undeclared(b.Replacements[i].Position, b.Replacements[i].Value.Expressions(), nil, p.wrong)
+	}
+	if b.Payload.Kind() != tree.Object {
+		p.undeclared(b.Position, b.Payload.Expressions(), nil, p.binder.warn)
 	}
 	if s.nested != nil {
 		p.wrong(b.Position, "a workflow has no request body: give it parameters")
@@ -161,8 +163,10 @@ func (p *prover) body(s *step, given map[string]bool) {
 			p.wrong(b.Position, "the body of %s is not for callers", s.describe())
 			return
 		}
-		if value, want := p.valueOf(&b.Payload, nil), kindsOf(s.input().Property(whole)); !b.Payload.IsText() && !fits(value, want) {
-			p.wrong(b.Position, "the body of %s must be %s, and the payload is %s", s.describe(), kindsText(want), kindsText(value.Kinds))
+		target := s.input().Property(whole)
+		p.payload(s, &b.Payload, target, "the body")
+		if value, want := p.valueOf(&b.Payload, nil), kindsOf(target); value != nil && value.Kinds == jsonscan.Of(jsonscan.Object) && want&jsonscan.Of(jsonscan.Array) != 0 && want&value.Kinds == 0 {
+			p.wrong(b.Position, "the body of %s must be %s, and the value is object", s.describe(), kindsText(want)) // one value stands for a list only within a body
 		}
 		return
 	}
@@ -179,7 +183,35 @@ func (p *prover) body(s *step, given map[string]bool) {
 			p.wrong(b.Position, "the body of %s has no member %q", s.describe(), member)
 			continue
 		}
-		p.argument(b.Position, s, name, s.input(), p.valueOf(value, nil), given)
+		given[name] = true
+		p.undeclared(b.Position, value.Expressions(), nil, p.report(needed[name]))
+		p.payload(s, value, s.input().Property(name), strconv.Quote(name))
+	}
+}
+
+// maxPayload is the depth to which the members of a payload are compared with the schema of the body.
+const maxPayload = 10
+
+// payload compares a payload or a member of it with its schema.
+func (p *prover) payload(s *step, v *arazzo.Value, target *jsonschema.Schema, name string) {
+	if strings.Count(name, "/") > maxPayload {
+		return
+	}
+	target = target.Resolve()
+	value, want := p.valueOf(v, nil), kindsOf(target)
+	if !v.IsText() && !fits(value, target) {
+		p.wrong(s.Body.Position, "%s of %s must be %s, and the value is %s", name, s.describe(), kindsText(want), kindsText(value.Kinds))
+	}
+	if v.Kind() != tree.Object {
+		return
+	}
+	required := target.Required()
+	for member, inner := range v.Members() {
+		of := target.Property(member)
+		p.undeclared(s.Body.Position, inner.Expressions(), nil, p.report(slices.Contains(required, member)))
+		if of != nil {
+			p.payload(s, inner, of, name+"/"+member)
+		}
 	}
 }
 
@@ -436,13 +468,18 @@ func kindsOf(s *jsonschema.Schema) (kinds jsonscan.Kinds) {
 
 // fits reports whether a value may be of a kind that is wanted. Texts and numbers are converted into each other, JSON in a text is read,
 // and one value stands for a list of it, as for the arguments of any call.
-func fits(value *jsonscan.Shape, want jsonscan.Kinds) bool {
+func fits(value *jsonscan.Shape, target *jsonschema.Schema) bool {
+	target = target.Resolve()
+	want := kindsOf(target)
 	scalar, list := jsonscan.Of(jsonscan.Bool, jsonscan.Number, jsonscan.String), jsonscan.Of(jsonscan.Array)
 	if value == nil || value.Kinds == 0 || want == 0 || value.Kinds&want != 0 {
 		return true
 	}
+	if want&list != 0 { // of one element
+		return fits(value, target.Schema("items"))
+	}
 	text := value.Kinds&jsonscan.Of(jsonscan.String) != 0
-	return text || value.Kinds&scalar != 0 && want&(scalar|list) != 0 || value.Kinds&jsonscan.Of(jsonscan.Object) != 0 && want&list != 0
+	return text || value.Kinds&scalar != 0 && want&scalar != 0
 }
 
 // describe names the step's operation or workflow in faults.

@@ -72,7 +72,13 @@ func (m *maker) value(schema any, name string, depth int) any {
 	case kind == "object" || len(properties) > 0:
 		return m.object(s, properties, depth)
 	case kind == "array" || s["items"] != nil:
-		return []any{m.value(s["items"], name, depth+1)}
+		list := []any{m.value(s["items"], name, depth+1)}
+		if least, ok := s["minItems"].(json.Number); ok {
+			for n, _ := strconv.Atoi(least.String()); len(list) < min(n, 10); {
+				list = append(list, list[0])
+			}
+		}
+		return list
 	case kind == "integer" || kind == "number":
 		if least, ok := s["minimum"].(json.Number); ok {
 			return least
@@ -94,6 +100,11 @@ func (m *maker) object(s, properties object, depth int) any {
 		}
 		made[name] = m.value(of, name, depth+1)
 	}
+	for _, name := range required {
+		if made[name] == nil && properties[name] == nil {
+			made[name] = name
+		}
+	}
 	return made
 }
 
@@ -103,7 +114,9 @@ func text(s object, name string) any {
 		return example
 	}
 	if list, _ := s["examples"].([]any); len(list) > 0 {
-		return list[0]
+		if example, ok := list[0].(string); ok {
+			return example
+		}
 	}
 	switch format, _ := s["format"].(string); format {
 	case "uuid":

@@ -129,19 +129,26 @@ func inputs(w *arazzo.Workflow, document object) json.RawMessage {
 	for name, schema := range properties {
 		given[name] = (&maker{document: document}).value(schema, name, 0)
 	}
+	noted := map[string]bool{}
 	note := func(v *arazzo.Value, schema any) {
 		e := v.Expression()
 		if e == nil || e.Source != arazzo.Inputs || e.Pointer != "" || schema == nil || properties[e.Name] == nil {
 			return
 		}
 		value := (&maker{document: document}).value(schema, e.Name, 0)
-		if declared, _ := properties[e.Name].(object); declared["type"] == "string" {
+		declared, _ := properties[e.Name].(object)
+		if list, ok := value.([]any); ok && len(list) > 0 && declared["type"] != "array" {
+			value = list[0] // one value stands for a list of it
+		}
+		if declared["type"] == "string" {
 			if _, ok := value.(string); !ok {
 				text, _ := json.Marshal(value) // it was made of JSON
 				value = string(text)
 			}
 		}
-		given[e.Name] = value
+		if text, ok := value.(string); !ok || text != e.Name || !noted[e.Name] { // an invented text fits where any text does
+			given[e.Name], noted[e.Name] = value, true
+		}
 	}
 	for _, s := range slices.Backward(w.Steps) {
 		op, item := find(document, s)
@@ -203,7 +210,7 @@ func parameter(document, op, item object, p *arazzo.Parameter) any {
 		if of["schema"] == nil && of["type"] != nil { // OpenAPI 2.0
 			return of
 		}
-		if example := of["example"]; example != nil {
+		if example, ok := of["example"].(string); ok && example != "" {
 			return object{"const": example}
 		}
 		return of["schema"]
