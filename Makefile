@@ -188,6 +188,10 @@ FINDING ?= $(wildcard $(abspath ../shared/finding))
 finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -across, -people, -misses SET, -weak SET, -embeddings URL)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
 
+.PHONY: workflows
+workflows: ## runs public workflows (Arazzo) against services that answer only as documented (FINDING=DIR, WORKFLOWS_FLAGS=-v: faults and reasons); a missed goal is an error
+	$(GO) run ./test/workflows $(WORKFLOWS_FLAGS) $(FINDING)
+
 .PHONY: embeddings-server
 embeddings-server: ## serves a small sentence model at 127.0.0.1:8089 for FINDING_FLAGS='-embeddings http://127.0.0.1:8089' (EMBEDDINGS_FLAGS='--table FILE')
 	test/embeddings/install out/embeddings-venv

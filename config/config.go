@@ -52,6 +52,8 @@ type Config struct {
 	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: name; with auth"`
 	// Folders of skills: instructions that models read before they use tools.
 	Skills []Skill `yaml:"skills,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: path; with auth"`
+	// Arazzo descriptions, paths, at most 50. Each workflow in them becomes a tool that calls several operations.
+	Workflows []File `yaml:"workflows,omitempty" reload:"live" absent:"none" empty:"leave it out" unique:"%q is listed twice" count:"50: has %d items; at most %d are allowed" access:"none: each step is a call with the scopes, the consent and the limits of its tool"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
@@ -65,17 +67,18 @@ type Config struct {
 	// The audit log: one JSON record per call. {} is enough.
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
-	file        string
-	positions   map[string]position    // of the keys that the file gives
-	flags       map[string]string      // flags that set the value of a key in place of the file
-	shares      []fileShare            // the files that give apis and rules, the main file last; nil if there is only this one
-	texts       map[string][]*partText // by the names of parts, see Kept
-	files       []string
-	directories []directory // of documents
-	listed      []directory // of prompts and skills
-	entries     []int       // of the file, for each of APIs
-	discovered  []string    // key paths of the providers of the last of APIs
-	authorities []string    // digests of those of clients
+	file          string
+	positions     map[string]position    // of the keys that the file gives
+	flags         map[string]string      // flags that set the value of a key in place of the file
+	shares        []fileShare            // the files that give apis and rules, the main file last; nil if there is only this one
+	texts         map[string][]*partText // by the names of parts, see Kept
+	files         []string
+	directories   []directory // of documents
+	listed        []directory // of prompts and skills
+	workflowFiles []WorkflowFile
+	entries       []int    // of the file, for each of APIs
+	discovered    []string // key paths of the providers of the last of APIs
+	authorities   []string // digests of those of clients
 	// withoutServices is the configuration that WithServices was called for; nil if it was not.
 	withoutServices *Config
 }

@@ -161,6 +161,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 		l.walk(cfg, "", cfg)
 		l.expandPrompts(cfg)
 		l.expandSkills(cfg)
+		l.readWorkflows(cfg)
 		l.expandDirectories(cfg)
 	}
 	if cfg.Server.StrictSecrets {

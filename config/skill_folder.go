@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 )
@@ -159,7 +157,7 @@ func (r *skillReader) readFiles(root *os.Root, folder string, names []string) (f
 			good = false
 			continue
 		}
-		data, err := readBelow(root, name, left)
+		data, _, err := readAtMost(func(flag int) (*os.File, error) { return root.OpenFile(filepath.FromSlash(name), flag, 0) }, left)
 		if errors.Is(err, errTooLarge) {
 			r.errorf(r.key, "the skill %q has more than %d MiB, which is as much as every host accepts", dir, maxSkillBytes>>20)
 			return nil
@@ -179,23 +177,6 @@ func (r *skillReader) readFiles(root *os.Root, folder string, names []string) (f
 	return files
 }
 
-// readBelow reads a regular file of at most so many bytes, not through a link that leads out of the root.
-func readBelow(root *os.Root, name string, most int64) ([]byte, error) {
-	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errIrregular)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = errTooLarge
-	}
-	return data, err
-}
-
 // folders are the folders of skills below a folder, without one that is below another: its files are those of the other.
 type folders []string
 
@@ -208,20 +189,20 @@ func skillsAmong(names []string) (all folders) {
 	}
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Clone(all), func(folder string) bool {
-		return slices.ContainsFunc(all, func(other string) bool { return other != folder && isBelow(folder, other) })
+		return slices.ContainsFunc(all, func(other string) bool { return other != folder && holds(other, folder) })
 	})
 }
 
 // folderOf returns the folder of the skill that a file belongs to; "" if it belongs to none.
 func (all folders) folderOf(name string) string {
-	if i := slices.IndexFunc(all, func(folder string) bool { return isBelow(name, folder) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(folder string) bool { return holds(folder, name) }); i >= 0 {
 		return all[i]
 	}
 	return ""
 }
 
-// isBelow reports whether a path is another or below it. "." is the root of both.
-func isBelow(name, folder string) bool {
+// holds reports whether a folder is a path or above it. "." is the root of both.
+func holds(folder, name string) bool {
 	return folder == "." || name == folder || strings.HasPrefix(name, folder+"/")
 }
 

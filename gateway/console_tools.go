@@ -41,14 +41,19 @@ func (s toolSet) Find(ctx context.Context, query string, limit int, allowed func
 }
 
 // Fate implements [console.ToolSet].
-func (s toolSet) Fate(t *catalog.Tool) admin.Fate { return s.gen.Reports[t.API].Fate(t.Operation) }
+func (s toolSet) Fate(t *catalog.Tool) admin.Fate {
+	if t.Operation == nil { // a workflow
+		return admin.Exposed
+	}
+	return s.gen.Reports[t.API].Fate(t.Operation)
+}
 
 // Scopes implements [console.ToolSet].
 func (s toolSet) Scopes(t *catalog.Tool) [][]string {
 	if s.gen.Main.Guard == nil {
 		return nil
 	}
-	sets := s.gen.ByTool[t.Name].Scopes
+	sets, _ := s.gen.Main.Tools[t.Name].Scopes()
 	effective := make([][]string, len(sets))
 	for i, set := range sets {
 		if effective[i] = set; len(set) == 0 {
@@ -60,7 +65,10 @@ func (s toolSet) Scopes(t *catalog.Tool) [][]string {
 
 // Access implements [console.ToolSet].
 func (s toolSet) Access(t *catalog.Tool) *admin.ToolAccess {
-	return s.gen.Access(s.gen.ByTool[t.Name])
+	if p := s.gen.ByTool[t.Name]; p != nil {
+		return s.gen.Access(p)
+	}
+	return nil
 }
 
 // consoleTokens examines tokens with the guard of /mcp, for the console.

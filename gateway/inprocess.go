@@ -85,11 +85,11 @@ func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.Ra
 
 // call is CallWithCause, made by an operator of the console and shown by a trial unless that is nil.
 func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage, trial *call.Trial) (result json.RawMessage, cause, err error) {
-	of := p.Plan(tool)
-	if of == nil {
+	gen := p.served.current.Load()
+	if gen == nil || gen.Main.Tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
-	gen := p.served.current.Load()
+	of := p.Plan(tool)
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
@@ -97,15 +97,15 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
 	inv := call.Invocation{
-		Endpoint: gen.OperatorEndpoint(), Tool: call.Operation(of), Name: tool, Origin: call.FromCommandLine, Method: "tools/call", Arguments: args,
+		Endpoint: gen.OperatorEndpoint(), Tool: gen.Main.Tool(tool), Name: tool, Origin: call.FromCommandLine, Method: "tools/call", Arguments: args,
 		Caller: call.Caller{Protocol: call.Protocol{Family: mcp.Stateless, Revision: mcp.Revisions()[0]}},
 	}
 	if trial != nil {
 		inv.Origin, inv.Trial = call.FromConsole, trial
 	}
 	result, cause, err = p.toolCalls.Call(ctx, inv, p.handlers.Main(gen.Config).Result)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || of == nil {
+		return result, cause, err
 	}
 	if cause = causeOf(of, cause, result); cause != nil {
 		if text := of.Secrets.All(cause.Error()); text != cause.Error() {
@@ -113,6 +113,12 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 		}
 	}
 	return result, cause, nil
+}
+
+// Workflow reports whether a tool is a workflow.
+func (p *inProcess) Workflow(tool string) bool {
+	gen := p.served.current.Load()
+	return gen != nil && gen.Main.Tool(tool) != nil && p.Plan(tool) == nil
 }
 
 // Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
@@ -130,6 +136,12 @@ func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for tool := range jsonscan.Elements(p.Definitions()) {
 			of := p.Plan(jsonscan.StringAt(tool, "/name"))
+			if of == nil { // a workflow
+				if !yield(tool, nil) {
+					return
+				}
+				continue
+			}
 			members := map[string]any{
 				"drawbridge/access":    p.Access(of),
 				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Tool.Method, "path": of.Tool.Path},

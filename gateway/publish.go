@@ -125,7 +125,7 @@ func (p *publisher) use(next *generation.RequestSettings) {
 func (p *publisher) SetStatus(gen *generation.Generation, d *generation.Deployment, newest reload.NotInUse) {
 	s := admin.Status{Ready: p.ready(gen, d), Config: admin.Config{LoadedAt: d.LoadedAt, Hash: d.Settings.Hash, Error: newest.Refused, Opens: newest.Opens, PassedOver: d.APIs.Fragments}}
 	if gen != nil {
-		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.PromptFaults, gen.Clashes, gen.Selectors.Texts()
+		s.Config.Prompts, s.Config.Workflows, s.Config.Clashes, s.Config.Selectors = gen.PromptFaults, gen.WorkflowFaults, gen.Clashes, gen.Selectors.Texts()
 		for _, t := range gen.Catalog.All() {
 			p.pace.Step()
 			if !t.Hidden {

@@ -99,6 +99,17 @@ func (s *served) PassedOver() []string { return s.Status().Config.PassedOver }
 // PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
 func (s *served) PromptProblems() []string { return slices.Clone(s.Status().Config.Prompts) }
 
+// WorkflowProblems returns the reasons why workflows of the configuration can't be served, with positions in their files.
+func (s *served) WorkflowProblems() []string { return slices.Clone(s.Status().Config.Workflows) }
+
+// WorkflowWarnings returns the expressions of workflows that refer to what no document declares, with positions in their files.
+func (s *served) WorkflowWarnings() []string {
+	if gen := s.current.Load(); gen != nil {
+		return slices.Clone(gen.WorkflowWarnings)
+	}
+	return nil
+}
+
 // whyNothing explains to the operator why no API can be served at the endpoint of that name.
 func (s *served) whyNothing(name string) string {
 	var b strings.Builder

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -81,7 +83,7 @@ func (e *errand) Run(ctx context.Context, c *call.Call) error {
 }
 
 func (e *errand) step(ctx context.Context, c *call.Call, t call.Tool, args, state json.RawMessage) (said string, err error) {
-	out, err := c.Step(ctx, t, args, state)
+	out, err := c.Step(ctx, call.Step{Tool: t, Arguments: args, State: state})
 	if err != nil {
 		return "", err
 	}
@@ -274,3 +276,67 @@ rules: [{match: {operation: cancel}, set: %s}]
 		})
 	}
 }
+
+// TestWorkflowAsksOnce: the user of a workflow agrees once, before anything is sent, to the steps whose arguments follow from the inputs; a
+// step whose arguments come from an earlier answer asks in the middle, and nothing runs twice. Each step has a record that names the workflow's.
+func TestWorkflowAsksOnce(t *testing.T) {
+	const yes, no = `{"action":"accept","content":{"go_ahead":true}}`, `{"action":"decline"}`
+	for _, revision := range gatewaytest.AllRevisions[:2] {
+		for name, c := range map[string]struct {
+			tool, answers string
+			sent, records []string
+		}{
+			"agreed":          {"ahead", yes, []string{"DELETE /orders/7", "DELETE /orders/7", "GET /orders"}, []string{"ahead allowed ok 1", "cancel allowed ok 0 of ahead", "cancel allowed ok 0 of ahead", "list allowed ok 0 of ahead"}},
+			"declined":        {"ahead", no, nil, []string{"ahead refused not_confirmed 1"}},
+			"midway":          {"midway", yes, []string{"POST /ping", "DELETE /orders/200", "GET /orders"}, []string{"cancel allowed ok 1 of midway", "harmless allowed ok 0 of midway", "list allowed ok 0 of midway", "midway allowed ok 1"}},
+			"declined midway": {"midway", no, []string{"POST /ping"}, []string{"cancel refused not_confirmed 1 of midway", "harmless allowed ok 0 of midway", "midway refused not_confirmed 1"}},
+		} {
+			t.Run(revision+" "+name, func(t *testing.T) {
+				service, redis := gatewaytest.NewRecordingService(t), miniredis.RunT(t)
+				description := filepath.Join(t.TempDir(), "w.arazzo.yaml")
+				if err := os.WriteFile(description, []byte(askingWorkflows), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				g := replicas(t, redis, 1, gatewaytest.ConfirmDocument, errandConfig+"workflows: ["+description+"]\n", service.URL)[0]
+				server := httptest.NewServer(g.Handler())
+				defer server.Close()
+				a := &gatewaytest.Answering{T: t, URL: server.URL + "/mcp", Revision: revision}
+				if err := json.Unmarshal(fmt.Appendf(nil, `{"name":%q,"arguments":{"id":7},"capabilities":{"elicitation":{"form":{}}},"answers":{"confirm":[%s]}}`, c.tool, c.answers), &a.Call); err != nil {
+					t.Fatal(err)
+				}
+				lines := auditOf(t, g, func() {
+					a.Run()
+					server.Close() // the last record is written after the response
+				})
+				var sent []string
+				for _, r := range service.Taken() {
+					sent = append(sent, r.Method+" "+r.URL.Path)
+				}
+				if diff := cmp.Diff(c.sent, sent); diff != "" {
+					t.Errorf("the service (-want +got)\n%s\n%s", diff, a.Log.String())
+				}
+				if diff := cmp.Diff(c.records, stepsIn(t, lines)); diff != "" {
+					t.Errorf("the audit log (-want +got)\n%s\n%s", diff, lines)
+				}
+			})
+		}
+	}
+}
+
+const askingWorkflows = `arazzo: 1.0.1
+info: {title: t, version: "1"}
+sourceDescriptions: [{name: shop, url: api.yaml}]
+workflows:
+  - workflowId: ahead
+    inputs: {type: object, properties: {id: {type: integer}}, required: [id]}
+    steps:
+      - {stepId: a, operationId: cancel, parameters: [{name: id, in: path, value: $inputs.id}]}
+      - {stepId: b, operationId: cancel, parameters: [{name: id, in: path, value: $inputs.id}]}
+      - {stepId: c, operationId: list}
+  - workflowId: midway
+    inputs: {type: object, properties: {id: {type: integer}}}
+    steps:
+      - {stepId: a, operationId: harmless, outputs: {status: $statusCode}}
+      - {stepId: b, operationId: cancel, parameters: [{name: id, in: path, value: $steps.a.outputs.status}]}
+      - {stepId: c, operationId: list}
+`

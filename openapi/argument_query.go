@@ -19,6 +19,9 @@ func (o *Operation) AcceptsArgument(argument string) bool {
 	return more != nil && !more.Never()
 }
 
+// HasBody reports whether requests have a body.
+func (o *Operation) HasBody() bool { return o.body != nil }
+
 // Required returns the names of the arguments that every call needs, as the schema of the arguments lists them.
 func (o *Operation) Required() []string { return o.inputSchema().Required() }
 

@@ -87,8 +87,11 @@ func (p *program) call(c *cobra.Command, location string, args []string, each st
 		}
 	}
 	plan := g.Plan(tool)
-	if plan == nil {
+	switch {
+	case plan == nil && !g.Workflow(tool):
 		return noTool(tool, g.Plans())
+	case plan == nil && (each != "" || dryRun):
+		return usageError{fmt.Errorf("call: %q is a workflow, whose requests depend on the answers to earlier ones: --each and --dry-run are for other tools", tool), c}
 	}
 	if each != "" {
 		return p.callEach(c, g, plan, each, dryRun)
@@ -111,7 +114,7 @@ func (p *program) call(c *cobra.Command, location string, args []string, each st
 	if err != nil {
 		return err
 	}
-	if cause != nil {
+	if cause != nil && plan != nil {
 		p.printCause(c, plan, arguments, cause)
 	}
 	return p.printResult(result)

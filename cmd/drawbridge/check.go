@@ -133,7 +133,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	if d := g.Status().Discovery; d != nil {
 		failed = failed || d.IsIncomplete() || o.strict && (d.HasUnserved() || d.HasUnmatched() || d.HasUnnamed())
 	}
-	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
+	failed = failed || len(g.PromptProblems())+len(g.WorkflowProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 	if o.json {
 		err = p.printReportJSON(outcomes, g, compared, observed)
 	} else {
@@ -142,7 +142,8 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 			text.outcome(&outcomes[i], unusable[i])
 		}
 		text.selectors(selectors)
-		text.prompts(g.PromptProblems())
+		text.lines(g.PromptProblems())
+		text.lines(slices.Concat(g.WorkflowProblems(), g.WorkflowWarnings()))
 		text.clashes(g.NameClashes())
 		text.passedOver(g.PassedOver())
 		text.services(g)
@@ -273,6 +274,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		APIs       []any       `json:"apis"`
 		Selectors  []string    `json:"selectors,omitempty"`
 		Prompts    []string    `json:"prompts,omitempty"`
+		Workflows  []string    `json:"workflows,omitempty"`
 		Clashes    []string    `json:"clashes,omitempty"`
 		PassedOver []string    `json:"passed_over,omitempty"`
 		Lists      any         `json:"lists,omitempty"`
@@ -290,7 +292,7 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 	for _, problem := range g.SelectorProblems() {
 		all.Selectors = append(all.Selectors, problem.String())
 	}
-	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
+	all.Prompts, all.Workflows, all.Clashes, all.PassedOver = g.PromptProblems(), slices.Concat(g.WorkflowProblems(), g.WorkflowWarnings()), g.NameClashes(), g.PassedOver()
 	if lists := g.Lists(); len(lists) > 0 {
 		all.Lists = lists
 	}

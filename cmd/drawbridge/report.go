@@ -182,8 +182,8 @@ func (t *reportText) clashes(clashes []string) {
 	}
 }
 
-// prompts writes the problems of prompts.
-func (t *reportText) prompts(problems []string) {
+// lines writes problems, one a line.
+func (t *reportText) lines(problems []string) {
 	for _, problem := range problems {
 		t.printf("%s\n", problem)
 	}

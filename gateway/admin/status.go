@@ -114,6 +114,8 @@ type Config struct {
 	Opens []string `json:"opens,omitempty"`
 	// Prompts lists the problems of the configuration's prompts, with positions in its files.
 	Prompts []string `json:"prompts,omitempty"`
+	// Workflows lists the reasons why workflows are not served, with positions in their files.
+	Workflows []string `json:"workflows,omitempty"`
 	// Clashes lists the names of APIs and tools that depend on whether other documents can be read.
 	Clashes []string `json:"clashes,omitempty"`
 	// Selectors lists the selectors of the configuration that match no operation, with positions in

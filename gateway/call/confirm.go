@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
@@ -13,10 +14,46 @@ import (
 
 // confirm asks the user for consent if the plan needs it and the caller is not exempt.
 func (c *Call) confirm(ctx context.Context) error {
-	if !c.Plan.Consent.Needed || c.Origin.ByOperator() || c.HasStandingConsent(c.Plan) {
+	if c.Consented || !c.needsConsent(c.Plan) {
 		return nil
 	}
-	return confirm(ctx, c.Plan, c.dialogue(), c.Plan.Arguments.Shown(c.Arguments))
+	p := c.Plan
+	asked := &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: p.Arguments.Shown(c.Arguments)}
+	return confirm(ctx, p.Consent.Refuse, c.dialogue(), asked)
+}
+
+// needsConsent reports whether the user must agree to a call of a plan by the caller of c.
+func (c *Call) needsConsent(p *plan.Plan) bool {
+	return p.Consent.Needed && !c.Origin.ByOperator() && !c.HasStandingConsent(p)
+}
+
+// Consent asks the user once for consent to calls of the plans now that the tool makes in steps, with the arguments of c; title names the
+// tool. It is not asked for those of later, which ask themselves, but a client that can't be asked is refused before anything is sent. The
+// error is that of a step of Run.
+func (c *Call) Consent(ctx context.Context, title string, now, later []*plan.Plan) error {
+	asked, refuse := &elicit.Call{Title: title, Args: c.shown()}, false
+	for _, p := range now {
+		if c.needsConsent(p) {
+			asked.Steps, refuse = append(asked.Steps, fmt.Sprintf("%s %s of %s", p.Tool.Method, p.Tool.Path, p.Tool.API)), refuse || p.Consent.Refuse
+		}
+	}
+	if len(asked.Steps) > 0 {
+		return confirm(ctx, refuse, c.dialogue(), asked)
+	}
+	for _, p := range later {
+		if c.needsConsent(p) && p.Consent.Refuse {
+			if err := c.Client.CanElicit(mcp.ElicitForm); err != nil {
+				return &Failure{telemetry.OutcomeUnconfirmed, err, notAskable}
+			}
+		}
+	}
+	return nil
+}
+
+// shown returns the arguments of a tool as its user may see them.
+func (c *Call) shown() json.RawMessage {
+	redaction := c.Tool.Redaction()
+	return redaction.shownArguments(c.Arguments)
 }
 
 // HasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
@@ -33,12 +70,12 @@ const (
 )
 
 // confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a [*Failure]; protocol
-// errors, such as an [*mcp.InputRequired], are returned unchanged.
-func confirm(ctx context.Context, p *plan.Plan, d *elicit.Dialogue, args json.RawMessage) error {
-	err := elicit.Confirm(ctx, d, &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: args})
+// errors, such as an [*mcp.InputRequired], are returned unchanged. refuse decides about a client that can't ask.
+func confirm(ctx context.Context, refuse bool, d *elicit.Dialogue, asked *elicit.Call) error {
+	err := elicit.Confirm(ctx, d, asked)
 	var unable *mcp.ClientUnsupportedError
 	switch {
-	case errors.As(err, &unable) && p.Consent.Refuse:
+	case errors.As(err, &unable) && refuse:
 		return &Failure{telemetry.OutcomeUnconfirmed, err, notAskable}
 	case errors.As(err, &unable):
 		return nil

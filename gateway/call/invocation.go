@@ -58,6 +58,8 @@ type Invocation struct {
 	Verify func(ctx context.Context) error
 	// Validators are header fields of the request that make it conditional (RFC 9110 section 13.1); nil if it is not.
 	Validators http.Header
+	// Consented reports that the user has agreed to the call before.
+	Consented bool
 	// Trial shows the requests to the operator of the console; nil for any other origin.
 	Trial *Trial
 

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -143,6 +144,12 @@ func (c *Call) Answer(texts [][]byte) {
 	for i, text := range texts {
 		c.out.Shown[i] = answer.Part{Kind: answer.Text, MediaType: "text/plain", Data: text}
 	}
+	c.out.Parts = c.out.Shown
+}
+
+// AnswerValue sets the JSON value with which a tool that is no operation answers. The memory must be the call's own.
+func (c *Call) AnswerValue(value json.RawMessage) {
+	c.out.Shown = []answer.Part{{Kind: answer.JSON, MediaType: "application/json", Data: value}}
 	c.out.Parts = c.out.Shown
 }
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 
 	"drawbridge/openapi"
@@ -199,6 +200,20 @@ func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
 		}
 	}
 	return part
+}
+
+// With returns the catalog with further tools, whose names no other tool has.
+func (c *Catalog) With(more []*Tool) *Catalog {
+	if len(more) == 0 {
+		return c
+	}
+	all := *c
+	all.tools, all.byName = slices.Concat(c.tools, more), maps.Clone(c.byName)
+	slices.SortFunc(all.tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
+	for _, t := range more {
+		all.byName[t.Name] = t
+	}
+	return &all
 }
 
 // Diff is the difference between two catalogs. Names are sorted.

@@ -345,7 +345,7 @@ func (d overviewData) main(v view) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if c := d.Config; len(c.Prompts)+len(c.Clashes)+len(c.Selectors)+len(c.PassedOver) > 0 {
+		if c := d.Config; len(c.Prompts)+len(c.Workflows)+len(c.Clashes)+len(c.Selectors)+len(c.PassedOver) > 0 {
 			templ_7745c5c3_Err = remarks(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1327,7 +1327,7 @@ func remarks(c admin.Config) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, remark := range slices.Concat(c.Prompts, c.Selectors, c.Clashes) {
+		for _, remark := range slices.Concat(c.Prompts, c.Workflows, c.Selectors, c.Clashes) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "<li>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

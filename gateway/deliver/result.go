@@ -122,16 +122,33 @@ func (w *result) failure() render.Result {
 	return render.Result{Chunks: render.Error(w.truncateText(text)), Meta: w.failureMeta()}
 }
 
-// texts renders the texts of a built-in tool or, without any, the text of its failure.
+// texts renders the value or the texts of a tool that is no operation or, without any, the text of its failure.
 func (w *result) texts() render.Result {
+	if len(w.Shown) == 1 && w.Shown[0].Kind == answer.JSON && w.Failure == nil {
+		return w.value()
+	}
 	texts := make([][]byte, len(w.Shown))
 	for i := range w.Shown {
 		texts[i] = w.Shown[i].Data
 	}
 	if w.Failure != nil && len(texts) == 0 {
-		texts = [][]byte{[]byte(w.Failure.Text)}
+		texts = [][]byte{[]byte(w.truncateText(w.Failure.Text))}
 	}
 	return render.Result{Chunks: render.Texts(texts, w.Failure != nil), Meta: w.failureMeta()}
+}
+
+// value renders the JSON value of a tool that is no operation, within the limits of results.
+func (w *result) value() render.Result {
+	parts := w.Shown
+	if most := w.limits().Tokens; most > 0 && w.beside().atMost(parts) > most {
+		f := newFitter(w.beside(), parts, most)
+		if w.Usage.Tokens = f.measure(); w.Usage.Tokens > most {
+			parts, w.note, w.Usage.Tokens = f.fit(false, func([]projection.Cut) []string { return nil })
+		}
+	}
+	t := w.inv.Tool.Definition()
+	w.rendered = render.Renderer{Tool: t.Name, Title: t.Title, Revision: w.inv.Caller.Protocol.Revision, Structured: structured(w.inv), Note: w.note}
+	return w.rendered.Part(parts[0])
 }
 
 // failureMeta returns the members of _meta for a failed call: its request ID.

@@ -17,6 +17,9 @@ func (w *result) limits() call.Ceiling {
 		return call.Ceiling{}
 	}
 	c := w.inv.Endpoint.Ceiling
+	if w.plan == nil {
+		return c
+	}
 	if p := w.plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
 		c.Tokens = p.Limits.MaxTokens + besideTokens
 	}

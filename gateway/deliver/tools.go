@@ -100,12 +100,20 @@ func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, via *Via, r
 // Call calls a tool for an operator. result builds the result from its members. cause is the error of the request to the service, or nil.
 // err is not nil if there is no result.
 func (t *Tools) Call(ctx context.Context, inv call.Invocation, result func(meta []byte, chunks ...mcp.Chunk) json.RawMessage) (whole json.RawMessage, cause, err error) {
-	out, _, err := t.invoke(ctx, inv, nil, nil)
+	var out *call.Outcome
+	if inv.Plan() == nil {
+		out, err = t.Calls.Invoke(ctx, inv)
+	} else {
+		out, _, err = t.invoke(ctx, inv, nil, nil)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	defer out.Close()
-	beside := t.Jobs.Finish(out, nil)
+	var beside polling.Answer
+	if inv.Plan() != nil {
+		beside = t.Jobs.Finish(out, nil)
+	}
 	if out.Failure != nil {
 		cause = out.Failure.Cause
 	}

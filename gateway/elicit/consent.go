@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
@@ -23,6 +24,8 @@ type Call struct {
 	Title string // of the tool, with its name
 	// Method and Path are those of the operation, API the name of its API.
 	Method, Path, API string
+	// Steps are instead the operations of a call of several, each as "METHOD PATH of API".
+	Steps []string
 	// Args are the arguments as they will be sent.
 	Args json.RawMessage
 }
@@ -53,7 +56,11 @@ func consents(form json.RawMessage) bool {
 // question returns the params of the request: the tool's title, the operation and the arguments. The caller's words
 // follow the gateway's, so that they can't pass for them.
 func (c *Call) question() []byte {
-	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", c.Title, c.Method, c.Path, c.API, shownArguments(c.Args))
+	what := fmt.Sprintf("It is %s %s of %s", c.Method, c.Path, c.API)
+	if len(c.Steps) > 0 {
+		what = "It makes several calls, among them " + strings.Join(c.Steps, ", ")
+	}
+	message := fmt.Sprintf("Allow %s? %s, with the arguments %s", c.Title, what, shownArguments(c.Args))
 	dst := jsonscan.AppendString([]byte(`"message":`), message)
 	return append(dst, `,"requestedSchema":{"type":"object","properties":{"go_ahead":{"type":"boolean","title":"Go ahead","default":false}},"required":["go_ahead"]}`...)
 }

@@ -83,6 +83,15 @@ func TestCallerMatrix(t *testing.T) {
   - {name: closed, scopes: ["orders:admin"], messages: [{text: t}]}
 skills: [{folder: ` + openSkill + `}, {folder: ` + closedSkill + `, scopes: ["orders:admin"]}]
 `
+	description := filepath.Join(t.TempDir(), "w.arazzo.yaml")
+	if err := os.WriteFile(description, []byte(`arazzo: 1.0.1
+info: {title: t, version: "1"}
+sourceDescriptions: [{name: shop, url: api.yaml}]
+workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: b, operationId: purge, parameters: [{name: id, in: path, value: x}]}]}]
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg += "workflows: [" + description + "]\n"
 	doc := strings.Replace(gatewaytest.Document("Shop", "list", "purge"), "/purge: {get: {operationId: purge,",
 		"'/purge/{id}': {get: {operationId: purge, parameters: [{name: id, in: path, required: true, schema: {type: string}}],", 1)
 	g := gatewaytest.Start(t, doc, cfg, service.URL)
@@ -144,6 +153,8 @@ skills: [{folder: ` + openSkill + `}, {folder: ` + closedSkill + `, scopes: ["or
 		{name: "list", method: "tools/list", code: 200},
 		{name: "call", method: "tools/call", mcpName: "list", params: `"name":"list","arguments":{}`, scope: "mcp:tools", reaches: true, code: 200},
 		{name: "call with a scope", method: "tools/call", mcpName: "purge", params: `"name":"purge","arguments":{"id":"7"}`, scope: "orders:admin", reaches: true, code: 200},
+		{name: "workflow", method: "tools/call", mcpName: "both", params: `"name":"both","arguments":{}`, scope: "orders:admin", reaches: true, code: 200},
+		{name: "workflow through call_tool", method: "tools/call", mcpName: "call_tool", params: `"name":"call_tool","arguments":{"name":"both"}`, scope: "orders:admin", reaches: true, code: 200},
 		{name: "call through call_tool", method: "tools/call", mcpName: "call_tool", params: `"name":"call_tool","arguments":{"name":"list"}`, scope: "mcp:tools", reaches: true, code: 200},
 		{name: "call with a scope through read_tool", method: "tools/call", mcpName: "read_tool", params: `"name":"read_tool","arguments":{"name":"purge","arguments":{"id":"7"}}`, scope: "orders:admin", reaches: true, code: 200},
 		{name: "search", method: "tools/call", mcpName: "search_tools", params: `"name":"search_tools","arguments":{"query":"purge"}`, code: 200},

@@ -27,6 +27,9 @@ func (gen *Generation) LogChanges(log *slog.Logger, old *Generation, diff catalo
 	for _, fault := range c.added(func(g *Generation) []string { return g.PromptFaults }) {
 		log.Warn("a prompt can't be served", "error", fault)
 	}
+	for _, fault := range c.added(func(g *Generation) []string { return g.WorkflowFaults }) {
+		log.Warn("a workflow can't be served", "error", fault)
+	}
 	for _, clash := range c.added(func(g *Generation) []string { return g.Clashes }) {
 		log.Warn("names clash", "problem", clash)
 	}

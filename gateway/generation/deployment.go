@@ -20,6 +20,7 @@ import (
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
+	"drawbridge/openapi/arazzo"
 )
 
 // Deployment is a configuration with the sources and the token guard made from it, from reading until it is replaced. It
@@ -40,6 +41,7 @@ type Deployment struct {
 	rates         admission.RequestRateLimits
 	conditions    map[string]*auth.Condition // compiled conditions of rules, by their text
 	programs      plan.Programs              // compiled expressions of rules
+	descriptions  []*arazzo.Description      // of workflows
 }
 
 // Deployer makes deployments.
@@ -94,6 +96,9 @@ func (p *Deployer) Deploy(c *config.Config, old *Deployment) (*Deployment, error
 		errs = append(errs, err)
 	}
 	if d.conditions, err = plan.CompileConditions(c); err != nil {
+		errs = append(errs, err)
+	}
+	if d.descriptions, err = readDescriptions(c); err != nil {
 		errs = append(errs, err)
 	}
 	if err = p.setGuard(d, before); err != nil {

@@ -21,7 +21,7 @@ func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handl
 	o := endpoint.Options{MainGuard: d.Guard, Finder: gen.Finder, Titles: titles(d.APIs), Profile: openapi.ProfileFull}
 	main := o
 	main.List, main.Before, main.Handler = d.Config.List(), before.Main, handler("", "", d.Config.Server.Instructions)
-	gen.Main = gen.newEndpoint("", gen.ByTool, d.Guard, main)
+	gen.Main = gen.newEndpoint("", gen.ByTool, d.Guard, nil, main)
 	for n := range d.Config.Endpoints {
 		c := &d.Config.Endpoints[n]
 		var guard *auth.Guard
@@ -31,7 +31,7 @@ func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handl
 		named := o
 		named.Profile = source.Profile(c.SchemaProfile)
 		named.List, named.Before, named.Handler = d.Config.ListOf(c), before.Named[c.Name], handler(c.Name, c.Title, c.Instructions)
-		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, named)
+		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, c.DefaultScopes, named)
 	}
 }
 
@@ -46,10 +46,10 @@ func titles(apis *source.Set) map[string]string {
 	return all
 }
 
-// newEndpoint builds one endpoint, with the options that endpoints don't share. The faults of its prompts are added to those of
+// newEndpoint builds one endpoint, with the options that endpoints don't share, and its own default scopes, or nil. The faults of its prompts are added to those of
 // the generation.
-func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard, o endpoint.Options) *endpoint.Endpoint {
-	calls, resources := gen.callEndpoint(name, operations(plans), guard), plan.NewResources(gen.Readable, plans)
+func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard, defaults []string, o endpoint.Options) *endpoint.Endpoint {
+	calls, resources := gen.callEndpoint(name, gen.tools(plans, defaults), guard), plan.NewResources(gen.Readable, plans)
 	main := calls
 	if gen.Main != nil {
 		main = gen.Main.Endpoint
@@ -61,15 +61,26 @@ func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 		}
 	}
 	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Skills, o.Links = gen.Config, gen.Rates, gen.Catalog, resources, prompts, gen.skills.At(name), gen.links
-	o.Pinned = func(t *catalog.Tool) bool { return o.List.Pinned.Match(source.Subject(t.API, t.Operation)) }
+	o.Pinned = func(t *catalog.Tool) bool {
+		return t.Operation != nil && o.List.Pinned.Match(source.Subject(t.API, t.Operation))
+	}
 	return endpoint.New(calls, o)
 }
 
-// operations returns the tools of plans. Tools of other kinds are added here.
-func operations(plans map[string]*plan.Plan) map[string]call.Tool {
+// tools returns the tools of an endpoint with these plans: the operations, and the workflows of which it has all steps. defaults are its own
+// default scopes, or nil.
+func (gen *Generation) tools(plans map[string]*plan.Plan, defaults []string) map[string]call.Tool {
 	tools := make(map[string]call.Tool, len(plans))
 	for name, p := range plans {
 		tools[name] = call.Operation(p)
+	}
+	if len(defaults) == 0 {
+		defaults = gen.defaultScopes()
+	}
+	for _, w := range gen.workflows {
+		if own := w.At(plans, defaults); own != nil {
+			tools[own.Name()] = own
+		}
 	}
 	return tools
 }

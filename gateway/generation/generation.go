@@ -21,6 +21,7 @@ import (
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/workflow"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
 )
@@ -30,6 +31,8 @@ import (
 type Generation struct {
 	*endpoint.Table
 	*plan.Set
+	// Catalog has all tools: those of Set, and the workflows.
+	Catalog  *catalog.Catalog
 	Config   *config.Config
 	Settings *RequestSettings
 	// Reports are the results of the operations, by API name.
@@ -41,6 +44,10 @@ type Generation struct {
 	Updated time.Time
 	// PromptFaults lists the reasons why prompts are not served, with their positions.
 	PromptFaults []string
+	// WorkflowFaults lists the reasons why workflows are not served, with their positions.
+	WorkflowFaults []string
+	// WorkflowWarnings lists the expressions of workflows that refer to what no document declares, with their positions.
+	WorkflowWarnings []string
 	// Clashes describes the names that depend on whether other documents can be read.
 	Clashes []string
 	// Selectors lists the selectors of the configuration that match nothing, with the names of tools in skills.
@@ -59,6 +66,7 @@ type Generation struct {
 	documents map[string]string
 	links     *mcp.SealedHandles
 	skills    *skill.Set
+	workflows []*workflow.Tool // of the main endpoint
 }
 
 // DocumentFiles tells where the bytes of a document are.
@@ -107,9 +115,10 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	}
 	gen.Set = plan.Compile(b.compileOptions(d, old, earlier))
 	if gen.Published = earlier; d.keepsNames() {
-		gen.Published = earlier.With(gen.Catalog)
+		gen.Published = earlier.With(gen.Set.Catalog)
 	}
-	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
+	gen.Clashes = append(clashes, clashesOf(gen.Set.Catalog)...)
+	gen.addWorkflows(d, b.Metrics)
 	tools := map[string][]*catalog.Tool{} // by API
 	for _, t := range gen.Catalog.All() {
 		tools[t.API] = append(tools[t.API], t)
@@ -124,7 +133,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen.Finder = b.Embeddings.NewFinder(d.Config.Embeddings(), gen.Catalog.All())
 	gen.addEndpoints(d, before, b.Handler)
 	if !d.Tried() {
-		gen.PromptFaults = nil // their tools may still be loaded
+		gen.PromptFaults, gen.WorkflowFaults = nil, nil // their tools may still be loaded
 	} else {
 		gen.Selectors.Unmatched = append(gen.Selectors.Unmatched, gen.skills.CheckTools(gen.Main.Endpoint)...)
 	}
@@ -159,6 +168,11 @@ func (b *Builder) compileOptions(d *Deployment, old *Generation, earlier catalog
 	}
 	if old != nil {
 		o.Before = old.Set
+	}
+	for _, w := range d.descriptions {
+		for _, one := range w.Workflows {
+			o.Reserved = append(o.Reserved, one.ID)
+		}
 	}
 	if d.Guard != nil {
 		o.DefaultScopes = d.Config.Auth.DefaultScopes

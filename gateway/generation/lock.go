@@ -48,7 +48,7 @@ func approvedNames(c *config.Config) catalog.Published {
 // LockedTools returns the lock entries that would approve the tools of the generation.
 func (gen *Generation) LockedTools() []config.LockedTool {
 	var tools []config.LockedTool
-	for _, t := range gen.Catalog.All() {
+	for _, t := range gen.Set.Catalog.All() {
 		tools = append(tools, gen.ByTool[t.Name].Source.LockedTool(t))
 	}
 	return tools

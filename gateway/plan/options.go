@@ -30,6 +30,8 @@ type Options struct {
 	Lock *config.Lock
 	// Published are the names under which operations were published earlier.
 	Published catalog.Published
+	// Reserved are names that no operation gets, besides those of the built-in tools.
+	Reserved []string
 	// Before is the compilation before this one; nil if there is none. The plans of sources that have not changed since are
 	// taken over. Metrics and GuessedJob are the same in all compilations.
 	Before *Set

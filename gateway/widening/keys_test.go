@@ -202,6 +202,7 @@ rules:
   - {match: {api: b, path: /shared}, set: {cache: {shared: true}}}
 include: [{files: team/*.yaml, name_prefix: team-, env_prefix: TEAM_, folder: team, allow_addresses: [10.0.0.0/8]}]
 endpoints: [{name: e, match: {path: /e}, default_scopes: [e]}]
+workflows: [tls.crt]
 prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
 skills: [{folder: guide, scopes: [s], endpoints: [e]}]
 limits:

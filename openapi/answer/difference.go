@@ -28,6 +28,7 @@ func differences(shape *jsonscan.Shape, text []byte, at string, info jsonscan.In
 // everything.
 type declared struct {
 	statuses string // two bytes each: 404, or 4 for the range 4XX; "" if there are none, or a default
+	listed   string // the same beside a default
 	media    []string
 }
 
@@ -41,16 +42,20 @@ const (
 // declared compiles the statuses and media types of responses. Equal ones share their bytes.
 func (c *Compiler) declared(d *Declaration) (all declared) {
 	var codes []byte
+	open := false
 	for _, s := range d.Statuses {
 		code, err := strconv.ParseUint(strings.TrimSuffix(s.Code, "XX"), 10, 10)
 		if err != nil { // default, or none
-			codes = nil
-			break
+			open = true
+			continue
 		}
 		codes = append(codes, byte(code>>8), byte(code))
 	}
 	if len(codes) <= 2*maxDeclared {
-		all.statuses = c.share(string(codes))
+		all.listed = c.share(string(codes))
+	}
+	if !open {
+		all.statuses = all.listed
 	}
 	if len(d.MediaTypes) <= maxDeclared {
 		for _, media := range d.MediaTypes {
@@ -120,3 +125,30 @@ func (d *declared) hasMedia(media string) bool {
 	}
 	return false
 }
+
+// Statuses returns the statuses that the document declares, and of a range the first ones. It is nil if the document declares no successful
+// one: a default that stands alone may be any, and beside others it usually describes failures.
+func (p *Plan) Statuses() (all []int) {
+	defer func() {
+		if !slices.ContainsFunc(all, func(status int) bool { return status >= 200 && status < 300 }) {
+			all = nil
+		}
+	}()
+	for i := 0; i < len(p.declared.listed); i += 2 {
+		code := int(p.declared.listed[i])<<8 | int(p.declared.listed[i+1])
+		if code >= 100 {
+			all = append(all, code)
+			continue
+		}
+		for n := range statusesOfRange {
+			all = append(all, 100*code+n)
+		}
+	}
+	return all
+}
+
+// statusesOfRange is the number of registered statuses that a range stands for (RFC 9110 section 15).
+const statusesOfRange = 32
+
+// Bodiless reports whether the document declares responses, and no successful one with content.
+func (p *Plan) Bodiless() bool { return p.declared.statuses != "" && len(p.declared.media) == 0 }

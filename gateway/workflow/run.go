@@ -1,0 +1,365 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/arazzo"
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/text"
+)
+
+const (
+	maxRuns    = 200      // of all steps of a run: goto may lead back
+	maxRetries = 10       // of one step in a row
+	maxOutputs = 16 << 20 // bytes of the outputs of all steps
+	maxKept    = 64 << 10 // bytes that are kept while the user is asked
+	maxTold    = 2000     // bytes of the outputs in the text of a failure
+)
+
+// run is one run of a workflow. Only the goroutine of its call uses it.
+type run struct {
+	tool   *Tool
+	call   *call.Call
+	inputs json.RawMessage
+	state
+}
+
+// state is what is kept of a run while its user is asked.
+type state struct {
+	At      int                                   `json:"a"`           // index of the next step
+	Retried int                                   `json:"r,omitempty"` // how often that was repeated
+	Runs    int                                   `json:"n,omitempty"` // steps that have ended
+	Outputs map[string]map[string]json.RawMessage `json:"o,omitempty"` // by step and name
+	Done    []string                              `json:"d,omitempty"` // ids of the steps that succeeded
+	Asked   json.RawMessage                       `json:"s,omitempty"` // the state of the next step, which has asked the user
+	size    int                                   // bytes of Outputs
+}
+
+// restore continues from what was kept; nil for a run that begins.
+func (r *run) restore(kept json.RawMessage) error {
+	if kept != nil {
+		if err := json.Unmarshal(kept, &r.state); err != nil {
+			return fmt.Errorf("state of the workflow: %w", err)
+		}
+	}
+	if r.Outputs == nil {
+		r.Outputs = map[string]map[string]json.RawMessage{}
+	}
+	if r.At < 0 || r.At >= len(r.tool.steps) {
+		return mcp.InvalidParams("the workflow %q has changed since it asked the user: call again", r.tool.Name())
+	}
+	return nil
+}
+
+// consent asks the user once for the steps whose arguments follow from the inputs. The others ask when their arguments are known.
+func (r *run) consent(ctx context.Context) error {
+	if r.call.Kept() != nil {
+		return nil // the user was asked before the first step
+	}
+	var now, later []*plan.Plan
+	for _, s := range r.tool.steps {
+		switch {
+		case s.nested != nil:
+			later = slices.AppendSeq(later, s.nested.plans())
+		case s.byInputs():
+			now = append(now, s.plan)
+		default:
+			later = append(later, s.plan)
+		}
+	}
+	return r.call.Consent(ctx, r.tool.title(), now, later)
+}
+
+// title returns the title of the tool with its name, for the user.
+func (t *Tool) title() string { return fmt.Sprintf("%q (%s)", t.definition.Title, t.definition.Name) }
+
+// byInputs reports whether the arguments of a step follow from the inputs of the workflow.
+func (s *step) byInputs() bool {
+	var all []arazzo.Expression
+	for i := range s.Parameters {
+		all = append(all, s.Parameters[i].Value.Expressions()...)
+	}
+	if s.Body != nil {
+		all = append(all, s.Body.Payload.Expressions()...)
+		for i := range s.Body.Replacements {
+			all = append(all, s.Body.Replacements[i].Value.Expressions()...)
+		}
+	}
+	return !slices.ContainsFunc(all, func(e arazzo.Expression) bool { return e.Source != arazzo.Inputs })
+}
+
+// steps runs the steps from the present one to the end.
+func (r *run) steps(ctx context.Context) error {
+	for r.At < len(r.tool.steps) {
+		s := r.tool.steps[r.At]
+		if err := ctx.Err(); err != nil {
+			return r.stopped(ctx, s, err)
+		}
+		if r.Runs++; r.Runs > maxRuns {
+			return r.failed(s, telemetry.OutcomeInternal, nil, fmt.Sprintf("the workflow has run %d steps, which is the most: its author has to bound its loops", maxRuns))
+		}
+		if err := r.call.Client.Progress(float64(r.Runs), float64(max(len(r.tool.steps), r.Runs)), s.ID); err != nil {
+			return err
+		}
+		next, err := r.step(ctx, s)
+		if err != nil {
+			return err
+		}
+		r.At = next
+	}
+	return nil
+}
+
+// step runs a step, and returns the index of the next one.
+func (r *run) step(ctx context.Context, s *step) (next int, err error) {
+	if s.Timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
+		ctx = bounded
+	}
+	args, err := r.arguments(s)
+	if err != nil {
+		return 0, r.failed(s, telemetry.OutcomeArguments, nil, err.Error()+". Nothing was sent for this step")
+	}
+	asked := r.Asked
+	r.Asked = nil
+	out, err := r.call.Step(ctx, call.Step{Tool: s.tool(), Arguments: args, State: asked, Consented: s.nested == nil && s.byInputs()})
+	if err != nil {
+		return 0, r.interrupted(ctx, s, err)
+	}
+	x := newExchange(s, args, out)
+	out.Close()
+	at := &scope{run: r, exchange: x}
+	holds, why := r.holds(at, s.Success, x.failure == nil || x.status >= 300 && s.judgesStatus())
+	if !holds {
+		return r.afterFailure(ctx, at, why)
+	}
+	r.Retried = 0
+	if err := r.keep(s, at); err != nil {
+		return 0, err
+	}
+	if a := r.action(at, s.OnSuccess); a != nil {
+		return r.target(a), nil
+	}
+	return r.At + 1, nil
+}
+
+// judgesStatus reports whether the success criteria decide about the status of the response, so that one of 4xx may be a success.
+func (s *step) judgesStatus() bool {
+	return slices.ContainsFunc(s.Success, func(c *arazzo.Criterion) bool {
+		return slices.ContainsFunc(c.Expressions(), func(e arazzo.Expression) bool { return e.Source == arazzo.StatusCode })
+	})
+}
+
+// holds reports whether all criteria hold, and if not, why. Without otherwise none does.
+func (r *run) holds(at *scope, criteria []*arazzo.Criterion, otherwise bool) (bool, string) {
+	if !otherwise {
+		return false, at.exchange.failure.Text
+	}
+	for _, c := range criteria {
+		if ok, err := c.Holds(at); !ok {
+			why := fmt.Sprintf("the criterion at line %d of the workflow does not hold", c.Position.Line)
+			if err != nil {
+				why += ": " + err.Error()
+			}
+			if f := at.exchange.failure; f != nil {
+				why = f.Text
+			} else if at.exchange.status != 0 {
+				why += fmt.Sprintf("; the service answered %d", at.exchange.status)
+			}
+			return false, why
+		}
+	}
+	return true, ""
+}
+
+// action returns the first action whose criteria hold; nil if there is none.
+func (r *run) action(at *scope, actions []arazzo.Action) *arazzo.Action {
+	for i := range actions {
+		if ok, _ := r.holds(at, actions[i].Criteria, true); ok {
+			return &actions[i]
+		}
+	}
+	return nil
+}
+
+// target returns the index of the step that an action goes to.
+func (r *run) target(a *arazzo.Action) int {
+	if a.Type != "goto" {
+		return len(r.tool.steps)
+	}
+	return slices.IndexFunc(r.tool.steps, func(s *step) bool { return s.ID == a.StepID })
+}
+
+// afterFailure decides how the run goes on after a step that failed.
+func (r *run) afterFailure(ctx context.Context, at *scope, why string) (next int, err error) {
+	s, x := at.exchange.step, at.exchange
+	outcome := telemetry.OutcomeClientError
+	if x.failure != nil {
+		outcome = x.failure.Outcome
+	}
+	for i := range s.OnFailure {
+		a := &s.OnFailure[i]
+		if ok, _ := r.holds(at, a.Criteria, true); !ok {
+			continue
+		}
+		switch {
+		case a.Type == "goto":
+			r.Retried = 0
+			return r.target(a), nil
+		case a.Type == "end":
+			return 0, r.failed(s, outcome, x.cause(), why)
+		case r.Retried >= min(a.RetryLimit, maxRetries):
+			continue
+		case x.status == 0 && !s.isSafe():
+			// The service may have done it.
+			return 0, r.failed(s, outcome, x.cause(), why+" It is not tried again, because the service may have done it")
+		}
+		r.Retried++
+		if err := pause(ctx, a.RetryAfter); err != nil {
+			return 0, r.stopped(ctx, s, err)
+		}
+		return r.At, nil
+	}
+	return 0, r.failed(s, outcome, x.cause(), why)
+}
+
+// pause waits before a step is tried again.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// keep evaluates the outputs of a step that has succeeded.
+func (r *run) keep(s *step, at *scope) error {
+	if !slices.Contains(r.Done, s.ID) {
+		r.Done = append(r.Done, s.ID)
+	}
+	outputs := map[string]json.RawMessage{}
+	for i := range s.Outputs {
+		o := &s.Outputs[i]
+		value, err := o.Value.Evaluate(at)
+		if err != nil || value == nil {
+			continue // what refers to it says so
+		}
+		if r.size += len(value); r.size > maxOutputs {
+			return r.failed(s, telemetry.OutcomeInternal, nil, fmt.Sprintf("the outputs of its steps are larger than %d MiB. The step has been done", maxOutputs>>20))
+		}
+		outputs[o.Name] = slices.Clone(value)
+	}
+	r.Outputs[s.ID] = outputs
+	return nil
+}
+
+// interrupted returns the error of the workflow for that of a step without an outcome: the user is asked, or the step was refused.
+func (r *run) interrupted(ctx context.Context, s *step, err error) error {
+	var need *mcp.InputRequired
+	if errors.As(err, &need) {
+		r.Asked = need.State
+		r.Runs-- // it is counted when it goes on
+		kept, err := json.Marshal(&r.state)
+		switch {
+		case err != nil:
+			return fmt.Errorf("state of the workflow: %w", err)
+		case len(kept) > maxKept:
+			return r.failed(s, telemetry.OutcomeUnanswered, nil, fmt.Sprintf("the step has to ask the user, and the outputs so far, %d bytes, are too large to be kept meanwhile. Nothing was sent for this step", len(kept)))
+		}
+		r.call.Keep(kept)
+		return need
+	}
+	if len(r.Done) == 0 {
+		return err
+	}
+	if ctx.Err() != nil {
+		return r.stopped(ctx, s, err)
+	}
+	outcome := telemetry.OutcomeLimited
+	var refused *mcp.Error
+	if errors.As(err, &refused) && refused.HTTPStatus == 403 {
+		outcome = telemetry.OutcomeScope
+	}
+	return r.failed(s, outcome, err, err.Error()+". Nothing was sent for this step")
+}
+
+// stopped returns the failure of a run whose time is over, or the error of one that was canceled.
+func (r *run) stopped(ctx context.Context, s *step, err error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return r.failed(s, telemetry.Outcome("canceled"), err, "the call was canceled")
+	}
+	return r.failed(s, telemetry.Outcome("timeout"), err, "the time limit of the workflow is over")
+}
+
+// failed returns the failure of the workflow at a step, with the steps that were done.
+func (r *run) failed(s *step, outcome telemetry.Outcome, cause error, why string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The workflow stopped at the step %s (%s): %s.", s.ID, s.name, strings.TrimRight(why, ". \n"))
+	if len(r.Done) == 0 {
+		b.WriteString("\nNo step before it was done.")
+		return &call.Failure{Outcome: outcome, Cause: cause, Text: b.String()}
+	}
+	b.WriteString("\nDone before, so that calling the workflow again would do it again:")
+	for _, id := range r.Done {
+		fmt.Fprintf(&b, "\n- %s", id)
+		if outputs := r.Outputs[id]; len(outputs) > 0 {
+			fmt.Fprintf(&b, ": %s", text.Truncate(string(object(outputs)), maxTold))
+		}
+	}
+	return &call.Failure{Outcome: outcome, Cause: cause, Text: b.String()}
+}
+
+// answer returns the outputs of the workflow, or those of its steps if it declares none.
+func (r *run) answer() json.RawMessage {
+	if len(r.tool.workflow.Outputs) == 0 {
+		all := map[string]json.RawMessage{}
+		for id, outputs := range r.Outputs {
+			all[id] = object(outputs)
+		}
+		return object(all)
+	}
+	dst := []byte{'{'}
+	for i := range r.tool.workflow.Outputs {
+		o := &r.tool.workflow.Outputs[i]
+		value, err := o.Value.Evaluate(&scope{run: r})
+		if err != nil || value == nil {
+			continue
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(jsonscan.AppendString(dst, o.Name), ':'), value...)
+	}
+	return append(dst, '}')
+}
+
+// object returns an object of members, sorted by name.
+func object(members map[string]json.RawMessage) json.RawMessage {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	dst := []byte{'{'}
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(jsonscan.AppendString(dst, name), ':'), members[name]...)
+	}
+	return append(dst, '}')
+}
