@@ -112,7 +112,7 @@ func (w *accountWorld) callInTurns(ctx context.Context, t *testing.T) {
 	if err := syscall.Kill(w.second.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	<-w.second.Exited()
+	timebox.Wait(t, w.second.Exited())
 	close(killed.open)
 	timebox.Done(t, all.Wait)
 	var refreshes struct{ Done, Refused int }
