@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/endpoint"
@@ -16,7 +17,7 @@ import (
 )
 
 // callMethods wires the implementations of the protocol methods that may send requests to services.
-func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
+func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, metrics *telemetry.Metrics, log *slog.Logger) endpoint.CallMethods {
 	calls := tools.Calls
 	resources := resource.Reader{Calls: calls}
 	prompts := prompt.Getter{Calls: calls, Results: tools.Results, Refuse: denials.Prompt, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
@@ -26,7 +27,7 @@ func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Deni
 	}}
 	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Prompt}
 	return endpoint.CallMethods{
-		Tools: tools, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Tools: tools, Own: builtin.New(metrics), ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
 		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(tasks.Get), UpdateTask: ofCalls(tasks.Update), CancelTask: ofCalls(tasks.Cancel),
 	}
 }

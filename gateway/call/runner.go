@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/driftcount"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/telemetry"
 )
@@ -23,6 +24,8 @@ type Runner struct {
 	faults     telemetry.LogSampler     // samples the log lines of failed calls
 	History    *history.Recorder        // the calls of the last hour
 	Cache      *cache.Cache             // response cache
+	Files      *filestore.Store         // keeps responses that are too large for a model; nil if they are not kept
+	Inline     int                      // the size in bytes from which a response is kept in Files
 	Admission  *admission.Calls
 	Responses  *admission.ResponseBudget
 	Drift      *driftcount.Recorder // how calls and answers differ from the documents

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/toolsearch"
@@ -90,10 +91,14 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 	}
 	switch kind {
 	case Tools:
-		if e.searches(c) {
-			return e.searchPages(f, granted, c, visible)
+		var own []*catalog.Tool
+		if e.Files != nil {
+			own = append(own, filetool.Definition)
 		}
-		return e.catalog.Pages(f, e.pageSize, visible)
+		if e.searches(c) {
+			return e.searchPages(f, granted, c, visible, own)
+		}
+		return e.catalog.Pages(f, e.pageSize, visible, own...)
 	case resourcesKind, templatesKind:
 		return e.Resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
 	case promptsKind:
@@ -104,9 +109,9 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 }
 
 // searchPages returns the list with the tools of package toolsearch, which name the APIs that callers with the permissions
-// granted may call, of those that the client has chosen, and the pinned tools that are visible.
-func (e *Endpoint) searchPages(f catalog.Features, granted auth.View, c *choice, visible func(*catalog.Tool) bool) [][]byte {
-	var pinned []*catalog.Tool
+// granted may call, of those that the client has chosen, own, and the pinned tools that are visible.
+func (e *Endpoint) searchPages(f catalog.Features, granted auth.View, c *choice, visible func(*catalog.Tool) bool, own []*catalog.Tool) [][]byte {
+	pinned := own
 	for _, t := range e.Presentation.pinned {
 		if visible(t) {
 			pinned = append(pinned, t)

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -57,6 +58,7 @@ type Generation struct {
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
+	files     *filestore.Store
 }
 
 // DocumentFiles tells where the bytes of a document are.
@@ -78,6 +80,7 @@ type Builder struct {
 	GuessedJob *job.Definition // definition of jobs that neither a rule nor a document describes
 	Tasks      *task.Tasks
 	Links      *mcp.SealedHandles // seals the URIs of responses that are read later
+	Files      *filestore.Store   // of callers; nil if none are kept
 	Embeddings *embedding.Embedder
 	// Published are the names under which tools were published before the first generation.
 	Published catalog.Published
@@ -97,7 +100,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen := &Generation{
 		Table: &endpoint.Table{Screening: d.Settings.Table.Screening, Named: map[string]*endpoint.Endpoint{}}, Config: d.Config, Settings: d.Settings, Rates: d.rates,
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
-		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
+		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, files: b.Files, Selectors: selectors, Entries: d.APIs.Entries,
 	}
 	earlier := b.Published
 	if old != nil {
