@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"drawbridge/test/timebox"
 )
 
 var wide = Limits{TTL: time.Hour, MaxSize: 1 << 20, Quota: 4 << 20, Total: 8 << 20}
@@ -355,7 +357,7 @@ func TestQuotaRace(t *testing.T) {
 			}
 		})
 	}
-	group.Wait()
+	timebox.Done(t, group.Wait)
 	if stored > 10 {
 		t.Errorf("%d files of 100,000 bytes are in a quota of %d", stored, 1<<20)
 	}
