@@ -13,6 +13,16 @@ type FileStore struct {
 	Quota ByteSize `yaml:"quota" default:"2GiB" min:"1KiB" max:"16384GiB" access:"none: limits bound the cost of a call"`
 	// The maximum size of the files of all callers together.
 	MaxTotal ByteSize `yaml:"max_total" default:"20GiB" min:"1KiB" max:"16384GiB" access:"none: limits bound the cost of a call"`
+	// APIs whose files callers may pass on to another API. Within one API they may.
+	Pass []FilePass `yaml:"pass,omitempty" absent:"within one API" empty:"leave it out"`
+}
+
+// FilePass lets callers pass files of one API on to another.
+type FilePass struct {
+	// The name of the API that the files are from.
+	From string `yaml:"from" required:"true"`
+	// The name of the API that they may be passed on to.
+	To string `yaml:"to" required:"true"`
 }
 
 func (f *FileStore) validate(c cursor) {

@@ -200,6 +200,9 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 	}
 	if g.files != nil {
 		g.calls.Files, g.calls.Inline = g.files, int(g.o.Config.FileStore.Inline)
+		for _, pass := range g.o.Config.FileStore.Pass {
+			g.calls.FilePairs = append(g.calls.FilePairs, call.FilePair{From: pass.From, To: pass.To})
+		}
 	}
 	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{

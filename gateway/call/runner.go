@@ -26,8 +26,12 @@ type Runner struct {
 	Cache      *cache.Cache             // response cache
 	Files      *filestore.Store         // keeps responses that are too large for a model; nil if they are not kept
 	Inline     int                      // the size in bytes from which a response is kept in Files
+	FilePairs  []FilePair               // APIs between which callers may pass files on, besides those of one API
 	Admission  *admission.Calls
 	Responses  *admission.ResponseBudget
 	Drift      *driftcount.Recorder // how calls and answers differ from the documents
 	Local      bool                 // serves the user that runs the program: no token is required
 }
+
+// FilePair allows callers to pass files of one API on to another.
+type FilePair struct{ From, To string }

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -135,7 +134,7 @@ func (f *fileReads) serveFile(s *Server) http.Handler {
 				return nil
 			}
 			setFileHeaders(w.Header(), file)
-			http.ServeContent(&pacedWriter{ResponseWriter: w, controller: http.NewResponseController(w)}, r, "", time.Time{}, io.NewSectionReader(file, 0, file.Size))
+			http.ServeContent(&pacedWriter{ResponseWriter: w, controller: http.NewResponseController(w)}, r, "", time.Time{}, file.Content())
 			return nil
 		})
 		if err != nil && !began {

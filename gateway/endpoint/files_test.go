@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
@@ -337,4 +338,136 @@ func TestFileQuota(t *testing.T) {
 		t.Errorf("a small answer: %+v", r)
 	}
 	storedFile(t, bob, "report", "{}")
+}
+
+const passDocument = `openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /report: {get: {operationId: report, responses: {"200": {description: ok, content: {application/pdf: {}}}}}}
+  /secret: {get: {operationId: purge, responses: {"200": {description: ok, content: {application/pdf: {}}}}}}
+  /binary: {put: {operationId: binary, requestBody: {required: true, content: {application/pdf: {schema: {type: string, format: binary}}}}, responses: {"200": {description: ok}}}}
+  /form:
+    post:
+      operationId: form
+      requestBody: {required: true, content: {multipart/form-data: {schema: {type: object, properties: {note: {type: string}, file: {type: string, format: binary}}}}}}
+      responses: {"200": {description: ok}}
+  /json:
+    post:
+      operationId: json
+      parameters: [{name: q, in: query, schema: {type: string}}]
+      requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {"200": {description: ok}}
+`
+
+// TestFileArguments holds that the URI of a file stands for its content where a tool takes a file, also if the request is repeated, and that
+// it is refused everywhere else.
+func TestFileArguments(t *testing.T) {
+	idp := gatewaytest.NewIDP(t)
+	_, report, _ := fileService(t)
+	var got []byte
+	name, mediaType, requests, length := "", "", 0, int64(0)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/report", "/secret":
+			w.Header().Set("Content-Type", "application/pdf")
+			w.Header().Set("Content-Disposition", `attachment; filename="Rechnung Nr. 7 ä.pdf"`)
+			_, _ = w.Write(report)
+			return
+		case "/form":
+			f, head, err := r.FormFile("file")
+			if err != nil {
+				http.Error(w, err.Error(), 400)
+				return
+			}
+			name, mediaType = head.Filename, head.Header.Get("Content-Type")
+			got, _ = io.ReadAll(f)
+		default:
+			mediaType, length = r.Header.Get("Content-Type"), r.ContentLength
+			got, _ = io.ReadAll(r.Body)
+		}
+		if requests++; requests == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, `{"done":true}`)
+	}))
+	t.Cleanup(service.Close)
+	dir := t.TempDir()
+	cfg := strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(idp)), "server: {", fmt.Sprintf("server: {state_dir: %q, seal_keys: [%q], ", dir, strings.Repeat("k", 32)), 1) +
+		"  - {match: {operation: report}, set: {name: report}}\nfiles: {" + fileLimits + "}\n"
+	g := gatewaytest.Start(t, passDocument, cfg, service.URL)
+	token := idp.Token(t, nil)
+	c := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", token)
+	uri, _ := storedFile(t, c, "report", "{}")
+	for _, tt := range []struct{ tool, arguments string }{
+		{"binary", `{"body":%q}`}, {"form", `{"note":"n","file":%q}`}, {"form", `{"file":{"data":%q}}`},
+	} {
+		got, requests = nil, 1
+		if tt.tool == "binary" {
+			requests = 0 // PUT is repeated after 503
+		}
+		w := c.Send("tools/call", tt.tool, fmt.Sprintf(tt.arguments, uri))
+		if !bytes.Equal(got, report) || mediaType != "application/pdf" || strings.Contains(w.Body.String(), `"isError":true`) {
+			t.Errorf("%s %s: %d bytes of %s: %.400s", tt.tool, tt.arguments, len(got), mediaType, w.Body)
+		}
+		if tt.tool == "form" && name != "Rechnung Nr. 7 ä.pdf" {
+			t.Errorf("%s: the name is %q", tt.arguments, name)
+		}
+		if tt.tool == "binary" && (length != int64(len(report)) || requests != 2) {
+			t.Errorf("the length is %d after %d requests", length, requests)
+		}
+	}
+	requests, got = 1, nil
+	refused := func(what string, c *gatewaytest.Client, tool, arguments, want string) {
+		t.Helper()
+		if w := c.Send("tools/call", tool, arguments); !strings.Contains(w.Body.String(), want) || !strings.Contains(strings.ToLower(w.Body.String()), "nothing was sent") || requests > 1 {
+			t.Errorf("%s: %d requests, %.500s", what, requests-1, w.Body)
+		}
+	}
+	refused("a text", c, "json", `{"note":"`+uri+`"}`, "takes no file")
+	refused("a query", c, "json", `{"q":"`+uri+`","note":"n"}`, "takes no file")
+	refused("a text of a form", c, "form", `{"note":"`+uri+`"}`, "takes no file")
+	refused("an unknown file", c, "binary", `{"body":"drawbridge-file:aaaaaaaaaaaaaaaa"}`, "There is no file")
+	bob := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", idp.Token(t, map[string]any{"sub": "bob"}))
+	refused("a foreign file", bob, "binary", `{"body":"`+uri+`"}`, "There is no file")
+	admin := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", idp.Token(t, map[string]any{"scope": "orders:all"}))
+	secret, _ := storedFile(t, admin, "purge", "{}")
+	refused("a file of a tool that the caller may not call any more", c, "binary", `{"body":"`+secret+`"}`, "came from a tool that you may not call")
+}
+
+// TestFilePairs holds that a file goes to another API only if the operator allows the pair.
+func TestFilePairs(t *testing.T) {
+	_, report, _ := fileService(t)
+	got := 0
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			n, _ := io.Copy(io.Discard, r.Body)
+			got = int(n)
+			return
+		}
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = w.Write(report)
+	}))
+	t.Cleanup(service.Close)
+	for pass, want := range map[string]bool{"{from: shop, to: mail}": true, "{from: mail, to: shop}": false} {
+		cfg := fmt.Sprintf("server: {state_dir: %q, seal_keys: [%q]}\nfiles: {pass: [%s]}\n", t.TempDir(), strings.Repeat("k", 32), pass) +
+			"apis: [{name: shop, spec: $SPEC, base_url: $BASE}, {name: mail, spec: $SPEC, base_url: $BASE}]\n"
+		g := gatewaytest.Start(t, passDocument, cfg, service.URL)
+		tool := func(api, id string) string {
+			for _, p := range g.Plans() {
+				if p.Tool.API == api && p.Tool.Operation.ID == id {
+					return p.Tool.Name
+				}
+			}
+			t.Fatalf("no tool of %s %s", api, id)
+			return ""
+		}
+		c := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "")
+		uri, _ := storedFile(t, c, tool("shop", "report"), "{}")
+		got = 0
+		w := c.Send("tools/call", tool("mail", "binary"), `{"body":"`+uri+`"}`)
+		if passed := got == len(report); passed != want || !want && (got > 0 || !strings.Contains(w.Body.String(), "passes no files of shop on to mail")) {
+			t.Errorf("%s: %d bytes, %.500s", pass, got, w.Body)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bufio"
 	"io"
 	"os"
 	"time"
@@ -72,6 +73,31 @@ func (k *key) read(f *os.File, place string) (*Reader, error) {
 	return &Reader{ReaderAt: content, File: File{
 		Metadata: Metadata{Name: h.Name, MediaType: h.Type, API: h.API, Tool: h.Tool}, Size: h.Size, Expires: time.Unix(h.Expires, 0),
 	}}, nil
+}
+
+// sectionBuffer is the size of the pieces in which content is read in order: each costs a buffer of a chunk besides.
+const sectionBuffer = 128 << 10
+
+// Content reads a file in order, in large pieces. Only one goroutine uses it.
+type Content struct {
+	*bufio.Reader
+	at *io.SectionReader
+}
+
+// Content returns the content of the file from its beginning.
+func (r *Reader) Content() *Content {
+	at := io.NewSectionReader(r, 0, r.Size)
+	return &Content{bufio.NewReaderSize(at, sectionBuffer), at}
+}
+
+// Seek implements [io.Seeker].
+func (c *Content) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekCurrent {
+		offset -= int64(c.Buffered())
+	}
+	at, err := c.at.Seek(offset, whence)
+	c.Reset(c.at)
+	return at, err
 }
 
 // Close implements [io.Closer].

@@ -86,8 +86,8 @@ func onDisk(t testing.TB, dir string) (paths []string) {
 func TestContent(t *testing.T) {
 	for _, size := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 300_000} {
 		dir := t.TempDir()
-		s, content := open(t, dir, wide), random(size)
-		f := store(t, s, "ada", content)
+		s, whole := open(t, dir, wide), random(size)
+		f := store(t, s, "ada", whole)
 		r, err := s.Open("ada", f.ID)
 		if err != nil {
 			t.Fatal(size, err)
@@ -96,11 +96,25 @@ func TestContent(t *testing.T) {
 			t.Errorf("%d bytes: %+v, want %+v", size, r.File, f)
 		}
 		got, err := io.ReadAll(io.NewSectionReader(r, 0, r.Size))
-		if err != nil || !bytes.Equal(got, content) {
+		if err != nil || !bytes.Equal(got, whole) {
 			t.Errorf("%d bytes come back as %d: %v", size, len(got), err)
 		}
+		content := r.Content()
+		if got, err = io.ReadAll(content); err != nil || !bytes.Equal(got, whole) {
+			t.Errorf("%d bytes come back in order as %d: %v", size, len(got), err)
+		}
+		if _, err := content.Seek(int64(size/2), io.SeekStart); err != nil {
+			t.Error(err)
+		}
+		head := make([]byte, min(10, size-size/2))
+		if _, err := io.ReadFull(content, head); err != nil || !bytes.Equal(head, whole[size/2:size/2+len(head)]) {
+			t.Errorf("%d bytes: the middle differs: %v", size, err)
+		}
+		if at, err := content.Seek(0, io.SeekCurrent); err != nil || at != int64(size/2+len(head)) {
+			t.Errorf("%d bytes: the position is %d: %v", size, at, err)
+		}
 		part := make([]byte, min(100, size))
-		if _, err := r.ReadAt(part, int64(size-len(part))); err != nil && err != io.EOF || !bytes.Equal(part, content[size-len(part):]) {
+		if _, err := r.ReadAt(part, int64(size-len(part))); err != nil && err != io.EOF || !bytes.Equal(part, whole[size-len(part):]) {
 			t.Errorf("%d bytes: the end differs: %v", size, err)
 		}
 		if err := r.Close(); err != nil {
@@ -111,7 +125,7 @@ func TestContent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, shown := range []string{"report", "getReport", "ada", string(content[:min(len(content), 16)])} {
+			for _, shown := range []string{"report", "getReport", "ada", string(whole[:min(len(whole), 16)])} {
 				if len(shown) > 2 && strings.Contains(path+string(raw), shown) && shown != "" {
 					t.Errorf("%d bytes: the disk shows %q", size, shown)
 				}
@@ -456,7 +470,7 @@ func BenchmarkStore(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{io.NewSectionReader(r, 0, r.Size)}, make([]byte, 64<<10))
+			_, _ = io.Copy(io.Discard, r.Content())
 			_ = r.Close()
 		}
 	})

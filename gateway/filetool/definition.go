@@ -19,7 +19,8 @@ const Read = "read_file"
 // Definition is that of the tool.
 var Definition = catalog.NewTool(catalog.Definition{
 	Name: Read, Title: "Read a file",
-	Description: "Reads a part of a file that a tool has answered with: lines of a text or rows of a CSV, lines that contain a text, or bytes.",
+	Description: "Reads a part of a file that a tool has answered with: lines of a text or rows of a CSV, lines that contain a text, or bytes. " +
+		"To pass a file on to a tool that takes one, write its URI in place of the base64.",
 	Input: []byte(`{"type":"object","properties":{` +
 		`"uri":{"type":"string","description":"drawbridge-file:…"},` +
 		`"lines":{"type":"string","description":"Such as 1-50 or 200-; from the first by default"},` +

@@ -121,7 +121,7 @@ func (l *lineReader) next() (bool, error) {
 
 // sliceLines returns lines of a text. The first line of a CSV, which names the columns, stands before the rows.
 func sliceLines(ctx context.Context, f *filestore.Reader, name string, r Request) (string, error) {
-	l := &lineReader{from: bufio.NewReaderSize(io.NewSectionReader(f, 0, f.Size), 64<<10)}
+	l := &lineReader{from: f.Content().Reader}
 	wanted := bytes.ToLower([]byte(r.Contains))
 	var shown strings.Builder
 	header := ""

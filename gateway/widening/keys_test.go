@@ -24,6 +24,7 @@ server:
   trusted_proxies: [10.0.0.0/16]
   allowed_hosts: [a.internal]
   seal_keys: [0123456789abcdef0123456789abcdef]
+  state_dir: state
   allowed_origins: ["https://app.example.com"]
 admin: {listen: "127.0.0.1:9090", allowed_hosts: [ops.internal], token: 0123456789abcdef,
   console: {enabled: true, url: "https://ops.example.com", show_bodies: true, tokens: [{name: oncall, token: 0123456789abcdef0, role: operate}, {name: board, token: 0123456789abcdef1}],
@@ -208,6 +209,7 @@ state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
 proxy: {url: "http://proxy.internal", user: u, password: secret}
+files: {pass: [{from: a, to: b}]}
 telemetry: {otlp_endpoint: "http://127.0.0.1:4318", otlp_signals: [traces, metrics]}
 audit: {otlp: true, subject: plain, fields: [/n], refusals: true}
 `
