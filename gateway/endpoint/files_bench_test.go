@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/test/gatewaytest"
+	"drawbridge/test/timebox"
 )
 
 // largeFile is the size of the file of the benchmark.
@@ -102,6 +103,6 @@ func measure(b *testing.B, f func()) {
 		f()
 	}
 	close(stop)
-	<-done
+	timebox.Wait(b, done)
 	b.ReportMetric(float64(max(peak, before)-before)/(1<<20), "MiB-more")
 }
