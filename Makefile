@@ -209,6 +209,10 @@ projection: ## the tokens that projections save on recorded answers (PROJECTION_
 bench: build ## gateway against a plain reverse proxy; a missed goal is an error, except with BENCH_FLAGS=-short (-h lists the flags)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
 
+.PHONY: files-bench
+files-bench: ## a file of a gigabyte: stored, downloaded and passed on, with the memory that it takes
+	$(GO) test ./gateway/endpoint -run '^$$' -bench BenchmarkFiles -benchtime 1x
+
 .PHONY: tokens
 tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS='-phase 10m -rotate 30s': in full)
 	$(GO) run ./test/tokens -gateway bin/drawbridge $(TOKENS_FLAGS)

@@ -58,6 +58,8 @@ type Config struct {
 	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
 	State State `yaml:"state" reload:"restart" access:"section"`
+	// Files that are kept beside calls, in server.state_dir: responses that are too large for a model. {} is enough.
+	FileStore *FileStore `yaml:"files,omitempty" reload:"restart" absent:"nothing is stored" access:"section"`
 	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
 	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
 	// NO_PROXY, which are ignored otherwise.

@@ -36,7 +36,7 @@ func (s *Settings) validateName(c cursor) {
 	case name == "" || !c.ok("name"):
 	case !toolName.MatchString(name):
 		c.errorf("name", "%s must consist of letters, digits, _ and -", quote(name))
-	case slices.Contains(ReservedToolNames(), name):
+	case slices.Contains(c.config().ReservedToolNames(), name):
 		c.errorf("name", "%s is the name of one of the gateway's own tools", quote(name))
 	case len(name) > tools.MaxName && c.loader.ok("tools.max_name"):
 		c.errorf("name", "is longer than tools.max_name, %d", tools.MaxName)

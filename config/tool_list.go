@@ -2,10 +2,14 @@ package config
 
 import "cmp"
 
-// ReservedToolNames returns the names of the tools that stand for all others in [PresentationSearch]. No tool of an API
-// has one of them, whatever is listed.
-func ReservedToolNames() []string {
-	return []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
+// ReservedToolNames returns the names of the gateway's own tools: those that stand for all others in [PresentationSearch], and that which reads
+// files. No tool of an API has one of them, whatever is listed.
+func (c *Config) ReservedToolNames() []string {
+	names := []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
+	if c.FileStore != nil {
+		names = append(names, "read_file")
+	}
+	return names
 }
 
 // List decides which tools of an endpoint its list shows.

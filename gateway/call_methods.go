@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/endpoint"
@@ -17,7 +18,7 @@ import (
 )
 
 // callMethods wires the implementations of the protocol methods that may send requests to services.
-func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
+func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, metrics *telemetry.Metrics, log *slog.Logger) endpoint.CallMethods {
 	calls := tools.Calls
 	skills := skill.Server{Refuse: denials.Scope}
 	resources := resource.Reader{Calls: calls, Skills: skills}
@@ -28,7 +29,7 @@ func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Deni
 	}}
 	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Scope}
 	return endpoint.CallMethods{
-		Tools: tools, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Tools: tools, Own: builtin.New(metrics), ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
 		GetSkill: ofResources(func(ctx context.Context, e *resource.View, req *mcp.Request, reply *mcp.Reply) error {
 			return skills.Get(ctx, e.Endpoint, e.Skills, req, reply)
 		}),

@@ -19,6 +19,7 @@ import (
 	"drawbridge/gateway/driftcount"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/filewatch"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/inbound"
@@ -56,12 +57,14 @@ type Gateway struct {
 	store      *diskcache.Store          // last-known-good store; nil if documents are kept in memory only
 	shownText  atomic.Pointer[shownText] // nil until a page has shown a text
 	embeddings *embedding.Embedder       // finds tools by words, and by vectors if there is a server of embeddings
+	files      *filestore.Store          // of callers; nil if none are kept
 	links      *mcp.SealedHandles        // seals the URIs of responses that are read later
 	logins     *mcp.Sealer               // seals what clients and browsers keep of registrations and logins
 	tokens     *mcp.Sealer               // seals the accounts of callers at services, and links to connect them
 	accounts   *account.Accounts         // of callers at services
 	cursors    *endpoint.Cursors
 	answers    *cache.Cache // response cache
+	methods    endpoint.CallMethods
 	deployer   *generation.Deployer
 	services   *discovery.Manager
 	publisher  *publisher
@@ -196,9 +199,18 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 	if g.shared.Answers != nil {
 		g.answers.With(g.shared.Answers)
 	}
+	if g.files, err = newFileStore(&g.o, keys); err != nil {
+		return err
+	}
 	g.calls = &call.Runner{
 		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Operations: g.operations, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
 		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local, Drift: g.drift,
+	}
+	if g.files != nil {
+		g.calls.Files, g.calls.Inline = g.files, int(g.o.Config.FileStore.Inline)
+		for _, pass := range g.o.Config.FileStore.Pass {
+			g.calls.FilePairs = append(g.calls.FilePairs, call.FilePair{From: pass.From, To: pass.To})
+		}
 	}
 	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{
@@ -212,9 +224,10 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 // addHandlers adds the MCP handlers of the endpoints.
 func (g *Gateway) addHandlers(keys [][]byte) {
 	o := resource.SubscriptionOptions{Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: g.resources}
+	g.methods = callMethods(g.tools, g.tasks, g.denials, g.metrics, g.log)
 	h := endpoint.HandlersOptions{
 		Version: g.o.Version, Current: g.endpoints, Cursors: g.cursors,
-		Calls: callMethods(g.tools, g.tasks, g.denials, g.log), Metrics: g.metrics,
+		Calls: g.methods, Metrics: g.metrics,
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
@@ -233,24 +246,28 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 
 // newPublisher returns what builds generations and serves them.
 func (g *Gateway) newPublisher() *publisher {
-	return &publisher{
+	p := &publisher{
 		names:  toolname.New(toolname.Options{Dir: g.o.Config.Server.StateDir.String(), ConfigFile: g.o.ConfigFile, Logger: g.log, Recover: g.recovery.Step}),
 		served: g.served, handlers: g.mcpHandlers, answers: g.answers, clients: g.clients, untrusted: g.untrusted, pace: g.admission.pace, metrics: g.metrics, log: g.log,
 		builder: &generation.Builder{
-			Version: g.o.Version, PublicURL: g.base, GuessedJob: job.Guess(), Tasks: g.tasks, Links: g.links, Embeddings: g.embeddings, Pace: g.admission.pace, Metrics: g.metrics, Log: g.log,
+			Version: g.o.Version, PublicURL: g.base, GuessedJob: job.Guess(), Tasks: g.tasks, Links: g.links, Files: g.files, Embeddings: g.embeddings, Pace: g.admission.pace, Metrics: g.metrics, Log: g.log,
 			Handler: func(name, title, instructions string) http.Handler {
 				return g.mcpHandlers.Named(name, title, instructions)
 			},
 		},
 		rekey: []func([][]byte) error{g.cursors.Sealer.Rekey, g.links.Rekey, g.logins.Rekey, g.tokens.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.Rekey},
 	}
+	if g.files != nil {
+		p.rekey = append(p.rekey, g.files.Rekey)
+	}
+	return p
 }
 
 // addRoutes adds what is served to clients, services and operators.
 func (g *Gateway) addRoutes() {
 	g.public = g.server.Routes(endpoint.RoutesOptions{
 		Callback: g.tasks.ServeCallback, Keys: endpoint.ServeKeys(g.identity.Load), Metadata: endpoint.ServeMetadata(g.guards.Load),
-		Registration: g.newRegistration().ServeHTTP, Account: account.NewServer(g.accounts).ServeHTTP,
+		Registration: g.newRegistration().ServeHTTP, Account: account.NewServer(g.accounts).ServeHTTP, Calls: g.methods,
 	})
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,

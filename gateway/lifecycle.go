@@ -24,6 +24,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 	group.Go(func() error { return g.runner.Run(ctx, group) })
 	group.Go(func() error { g.Keep(ctx, "services were discovered", func() { g.services.Run(ctx) }); return nil })
 	group.Go(func() error { return g.shared.Run(ctx) })
+	if g.files != nil {
+		group.Go(func() error { g.Keep(ctx, "expired files were removed", func() { g.files.Run(ctx) }); return nil })
+	}
 	group.Go(func() error {
 		g.Keep(ctx, "names of tools were stored", func() { g.publisher.names.Run(ctx) })
 		return nil

@@ -41,7 +41,9 @@ func TestToldMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(r.Gateway, "drawbridge_config_refused 0")
-	hash := func() string { return strings.Join(gatewaytest.MetricLines(r.Gateway, "drawbridge_config_hash "), "\n") }
+	hash := func() string {
+		return strings.Join(gatewaytest.MetricLines(r.Gateway, "drawbridge_config_hash "), "\n")
+	}
 	first := hash()
 	for text, same := range map[string]bool{good: true, good + "limits: {max_calls: 7}\n": false} {
 		r.Write(map[string]string{"drawbridge.yaml": text})

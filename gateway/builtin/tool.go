@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/filestore"
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/toolsearch"
 )
@@ -22,7 +25,7 @@ type Tools struct {
 // New returns tools whose calls are counted in m.
 func New(m *telemetry.Metrics) *Tools {
 	t := &Tools{metrics: m, calls: map[string]*telemetry.CallMetrics{}}
-	for _, definition := range toolsearch.Listed(nil, nil) {
+	for _, definition := range append(toolsearch.Listed(nil, nil), filetool.Definition) {
 		t.calls[definition.Name] = m.OwnCall(definition.Name)
 	}
 	return t
@@ -56,10 +59,52 @@ func (t *Tools) tool(name string, run func(context.Context, json.RawMessage) (an
 	return &tool{definition: toolsearch.Definition(name), metrics: t.calls[name], run: run}
 }
 
+// sliceTimeout bounds how long read_file looks through a file. The answer says where to go on.
+const sliceTimeout = 20 * time.Second
+
+// ReadFile returns read_file for the files of one caller.
+func (t *Tools) ReadFile(files *filestore.Store, owner string) call.Tool {
+	return t.file(func(ctx context.Context, args json.RawMessage) (answer, error) {
+		r, err := filetool.ParseRequest(args)
+		if err != nil {
+			return answer{}, err
+		}
+		f, err := files.Open(owner, r.ID)
+		if err != nil {
+			return noFile, nil
+		}
+		defer func() { _ = f.Close() }() // nothing was written
+		ctx, cancel := context.WithTimeout(ctx, sliceTimeout)
+		defer cancel()
+		text, err := filetool.Slice(ctx, f, r)
+		return answer{texts: [][]byte{[]byte(text)}}, err
+	})
+}
+
+// UseFile returns read_file for a request that passes a file on without the model, such as resources/read. use gets the file, or nil if the
+// caller has none with that id.
+func (t *Tools) UseFile(files *filestore.Store, owner, id string, use func(*filestore.Reader) error) call.Tool {
+	return t.file(func(context.Context, json.RawMessage) (answer, error) {
+		f, err := files.Open(owner, id)
+		if err != nil {
+			return noFile, use(nil)
+		}
+		defer func() { _ = f.Close() }() // nothing was written
+		return answer{}, use(f)
+	})
+}
+
+func (t *Tools) file(run func(context.Context, json.RawMessage) (answer, error)) call.Tool {
+	return &tool{definition: filetool.Definition, metrics: t.calls[filetool.Read], run: run}
+}
+
+// noFile is the answer for a URI that opens no file, whatever the reason.
+var noFile = answer{unknown: true, texts: [][]byte{[]byte("There is no such file for you: a file is kept for a limited time, and for the caller that got it. Call its tool again.")}}
+
 // answer is the answer of a built-in tool.
 type answer struct {
 	texts   [][]byte // for the model
-	unknown bool     // the arguments name no tool that the caller may call
+	unknown bool     // the arguments name nothing that the caller may use
 }
 
 // tool is a built-in tool for one call. It implements [call.Tool].
@@ -98,7 +143,7 @@ func (t *tool) Run(ctx context.Context, c *call.Call) error {
 	var wrong *toolsearch.ArgumentError
 	switch {
 	case errors.As(err, &wrong):
-		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: wrong.Error() + " " + toolsearch.Usage(t.definition.Name)}
+		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: wrong.Error() + " The signature is " + t.definition.Signature() + "."}
 	case err != nil:
 		return err
 	}

@@ -85,6 +85,7 @@ type Call struct {
 
 	// The request.
 
+	files       []*fileArgument  // stored files that the arguments refer to
 	args        json.RawMessage  // as last validated or built into a request
 	mistyped    []openapi.Fault  // members of the body that are sent although the document declares another type
 	unsent      []string         // JSON Pointers of the arguments in the body that were dropped
@@ -172,6 +173,7 @@ func (c *Call) close(err error) {
 		c.memory.end()
 	}
 	c.out.read.Release()
+	c.closeFiles()
 	if c.counted {
 		c.r.Metrics.InFlight.Dec()
 	}

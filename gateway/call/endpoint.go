@@ -56,6 +56,11 @@ func newCeiling(l *config.Limits) Ceiling {
 	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
 }
 
+// FileOwner returns the owner of the stored files of a caller. ok is false for a caller that its token does not identify: it has no files.
+func (e *Endpoint) FileOwner(principal string) (owner string, ok bool) {
+	return principal, e.Guard == nil || principal != ""
+}
+
 // PlanOf returns the plan of an operation, or nil if it has none at the endpoint.
 func (e *Endpoint) PlanOf(op *openapi.Operation) *plan.Plan { return e.operations[op] }
 

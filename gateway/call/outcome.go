@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/projection"
@@ -32,6 +33,8 @@ type Outcome struct {
 	Shown []answer.Part
 	// Projected is how each part was projected; nil without a projection.
 	Projected []Projected
+	// File is the file that the response was stored as; nil if it was not. The only part has its beginning then.
+	File *filestore.File
 	// Pending is what the response leaves to do: to follow the job that it started, or to fetch the result that it leads to. Such an
 	// outcome is open: [Outcome.Succeed], [Outcome.Fail] or [Outcome.Leave] ends it. It is nil for most responses.
 	Pending *Pending

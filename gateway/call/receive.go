@@ -58,6 +58,9 @@ func (c *Call) receiveWhole(ctx context.Context, resp *http.Response) error {
 
 // receiveParts reads a response with a status below 300, whose parts stay where they were read.
 func (c *Call) receiveParts(ctx context.Context, resp *http.Response) error {
+	if stored, err := c.storeResponse(ctx, resp); stored || err != nil {
+		return err
+	}
 	c.forwardEvents(resp)
 	if err := c.read(resp, &c.out.read); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/driftcount"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/telemetry"
 )
@@ -23,8 +24,14 @@ type Runner struct {
 	faults     telemetry.LogSampler     // samples the log lines of failed calls
 	History    *history.Recorder        // the calls of the last hour
 	Cache      *cache.Cache             // response cache
+	Files      *filestore.Store         // keeps responses that are too large for a model; nil if they are not kept
+	Inline     int                      // the size in bytes from which a response is kept in Files
+	FilePairs  []FilePair               // APIs between which callers may pass files on, besides those of one API
 	Admission  *admission.Calls
 	Responses  *admission.ResponseBudget
 	Drift      *driftcount.Recorder // how calls and answers differ from the documents
 	Local      bool                 // serves the user that runs the program: no token is required
 }
+
+// FilePair allows callers to pass files of one API on to another.
+type FilePair struct{ From, To string }

@@ -20,6 +20,11 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 		ctx = upstream.WithTemplate(ctx, c.Plan.Operation.Path)
 	}
 	ctx = c.Plan.Source.Context(ctx, c.Plan.Operation)
+	given := args
+	args, err := c.fileArguments(args)
+	if err != nil {
+		return nil, err
+	}
 	built, err := c.Plan.Requests.Build(ctx, c.Plan.Base, args)
 	if err != nil {
 		return nil, c.Failed(ctx, err)
@@ -32,7 +37,13 @@ func (c *Call) send(ctx context.Context) (*http.Response, error) {
 	if key != "" {
 		c.Plan.Key.Attach(req.Header, key)
 	}
+	if err := c.attachFiles(req); err != nil {
+		return nil, c.Failed(ctx, err)
+	}
 	c.args, c.target = built.Args, req.URL
+	if len(c.files) > 0 { // records have the URIs
+		c.args = given
+	}
 	for name, values := range c.Validators {
 		req.Header[name] = values
 	}

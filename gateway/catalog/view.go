@@ -35,16 +35,16 @@ func (c *Catalog) View(f Features, visible func(*Tool) bool) []byte {
 	return c.Pages(f, 0, visible)[0]
 }
 
-// Pages returns the same as View in arrays of at most size tools; 0 means one array. There is
+// Pages returns the same as View in arrays of at most size tools, with more tools at the end; 0 means one array. There is
 // always one page.
-func (c *Catalog) Pages(f Features, size int, visible func(*Tool) bool) [][]byte {
-	listed := make([]*Tool, 0, len(c.tools))
+func (c *Catalog) Pages(f Features, size int, visible func(*Tool) bool, more ...*Tool) [][]byte {
+	listed := make([]*Tool, 0, len(c.tools)+len(more))
 	for _, t := range c.tools {
 		if !t.Hidden && (visible == nil || visible(t)) {
 			listed = append(listed, t)
 		}
 	}
-	return PagesOf(listed, f, size)
+	return PagesOf(append(listed, more...), f, size)
 }
 
 // PagesOf returns the definitions of tools, in their order, as [Catalog.Pages] does.

@@ -170,6 +170,10 @@ func (w *result) requestID() string {
 
 // success renders the parts of a response with a status below 300.
 func (w *result) success() render.Result {
+	if w.File != nil {
+		w.noteResponse()
+		return w.renderer().StoredFile(w.File, w.Parts[0])
+	}
 	own := w.note // about a job that is still running
 	w.note = ""
 	if !w.OfJob {

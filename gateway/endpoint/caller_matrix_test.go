@@ -48,6 +48,7 @@ type action struct {
 	mcpName              string
 	scope                string // without it the response is 403; "" if every caller may
 	reaches              bool   // the service is called
+	path                 string // of a GET; "" for a message to /mcp
 	code                 int    // of the response to a caller that may
 	earlier              int    // the same for revisions with sessions, where it differs
 	since                string // the first revision that has the method; "" for all
@@ -76,8 +77,8 @@ func TestCallerMatrix(t *testing.T) {
 	}
 	issuers := strings.Replace(gatewaytest.Issuers(idp), "}", ", dpop: accept}", 1) +
 		fmt.Sprintf(", {issuer: %q, tokens: opaque, introspection: {endpoint: %q}}", opaque.URL, opaque.URL)
-	cfg := strings.NewReplacer("  default_scopes", "  keys: ["+strings.Join(entries, ", ")+"]\n  default_scopes",
-		`set: {scopes: ["orders:admin"]}`, `set: {scopes: ["orders:admin"], resource: {tool: true, uri: "shop://purged/{id}"}}`,
+	cfg := strings.NewReplacer("server: {", fmt.Sprintf("server: {state_dir: %q, ", t.TempDir()), "  default_scopes", "  keys: ["+strings.Join(entries, ", ")+"]\n  default_scopes",
+		`set: {scopes: ["orders:admin"]}`, `set: {scopes: ["orders:admin"], resource: {tool: true, uri: "shop://purged/{id}"}}`, "apis: [", "files: {}\napis: [",
 	).Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, issuers)) + `prompts:
   - {name: open, messages: [{text: t}]}
   - {name: closed, scopes: ["orders:admin"], messages: [{text: t}]}
@@ -159,6 +160,9 @@ workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: 
 		{name: "call with a scope through read_tool", method: "tools/call", mcpName: "read_tool", params: `"name":"read_tool","arguments":{"name":"purge","arguments":{"id":"7"}}`, scope: "orders:admin", reaches: true, code: 200},
 		{name: "search", method: "tools/call", mcpName: "search_tools", params: `"name":"search_tools","arguments":{"query":"purge"}`, code: 200},
 		{name: "describe", method: "tools/call", mcpName: "describe_tools", params: `"name":"describe_tools","arguments":{"names":["purge"]}`, code: 200},
+		{name: "file of nobody", method: "tools/call", mcpName: "read_file", params: `"name":"read_file","arguments":{"uri":"drawbridge-file:aaaaaaaaaaaaaaaa"}`, code: 200},
+		{name: "file of nobody as a resource", method: "resources/read", mcpName: "drawbridge-file:aaaaaaaaaaaaaaaa", params: `"uri":"drawbridge-file:aaaaaaaaaaaaaaaa"`, code: 400},
+		{name: "download of nobody's file", path: "/files/aaaaaaaaaaaaaaaa", code: 404},
 		{name: "resources", method: "resources/list", code: 200},
 		{name: "resource", method: "resources/read", mcpName: "shop://purged/7", params: `"uri":"shop://purged/7"`, scope: "orders:admin", reaches: true, code: 200},
 		{name: "prompts", method: "prompts/list", code: 200},
@@ -187,6 +191,8 @@ workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: 
 				switch {
 				case c.status != 0:
 					want, reaches = c.status, false
+				case a.path != "" && strings.HasPrefix(c.name, "bound token"): // its proof is for /mcp
+					want, reaches = http.StatusUnauthorized, false
 				case a.scope != "" && !slices.Contains(c.scopes, a.scope):
 					want, reaches = http.StatusForbidden, false
 				}
@@ -196,7 +202,7 @@ workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: 
 				if code < 400 && want >= 400 || reached && !reaches {
 					open++
 				}
-				if c.status != 0 || a.scope != "" || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" || a.method == "skills/list" {
+				if c.status != 0 || a.scope != "" || a.path != "" || strings.Contains(a.mcpName, "file") || a.method == "server/discover" || a.method == "tasks/get" || a.method == "prompts/list" || a.method == "resources/list" || a.method == "skills/list" {
 					continue
 				}
 				// What lists and searches show is the scope's, too, where tools are hidden.
@@ -235,29 +241,37 @@ func (c *caller) do(h http.Handler, a action, service *gatewaytest.RecordingServ
 			params += ","
 		}
 	} else {
-		began := c.send(h, "initialize", "", "", fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"c","version":"1"}`, c.revision))
+		began := c.send(h, message("initialize", c.query, fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"c","version":"1"}`, c.revision)), "initialize", "", "")
 		session = began.Header().Get("Mcp-Session-Id")
 	}
-	w := c.send(h, a.method, a.mcpName, session, params+a.params)
+	r := message(a.method, c.query, params+a.params)
+	if a.path != "" {
+		r = httptest.NewRequest(http.MethodGet, strings.TrimSuffix(gatewaytest.ResourceURL, "/mcp")+a.path+c.query, nil)
+	}
+	w := c.send(h, r, a.method, a.mcpName, session)
 	return w.Code, len(service.Taken()) > 0, w.Body.String()
 }
 
-func (c *caller) send(h http.Handler, method, mcpName, session, params string) *httptest.ResponseRecorder {
-	header := c.header()
+// message returns the request of a message to the MCP endpoint.
+func message(method, query, params string) *http.Request {
+	return httptest.NewRequest(http.MethodPost, gatewaytest.ResourceURL+query, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params)))
+}
+
+// send sends a request with the credentials of the caller, from its address.
+func (c *caller) send(h http.Handler, r *http.Request, method, mcpName, session string) *httptest.ResponseRecorder {
+	r.Header = c.header()
 	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": c.revision,
 		"Mcp-Session-Id": session} {
 		if value != "" {
-			header.Set(name, value)
+			r.Header.Set(name, value)
 		}
 	}
-	if c.revision == stateless {
-		header.Set("Mcp-Method", method)
+	if c.revision == stateless && method != "" {
+		r.Header.Set("Mcp-Method", method)
 		if mcpName != "" {
-			header.Set("Mcp-Name", mcpName)
+			r.Header.Set("Mcp-Name", mcpName)
 		}
 	}
-	r := httptest.NewRequest(http.MethodPost, gatewaytest.ResourceURL+c.query, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params)))
-	r.Header = header
 	r.RemoteAddr = "198.51.100.1:1"
 	if c.from != "" {
 		r.RemoteAddr = c.from + ":1"

@@ -10,6 +10,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/embedding"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
@@ -43,6 +44,7 @@ type Endpoint struct {
 	promptScopes *auth.Views
 	skillScopes  *auth.Views // the same for skills
 	PageCache    *pageCache
+	Files        *filestore.Store // of callers; nil if none are kept
 	searched     *toolsearch.Views
 }
 
@@ -57,6 +59,7 @@ type Options struct {
 	Prompts   []*prompt.Prompt
 	Skills    *skill.Set
 	Links     *mcp.SealedHandles
+	Files     *filestore.Store
 	Profile   openapi.Profile
 	// List says what the list of tools shows, Pinned which tools it shows in any case, and Finder finds the others.
 	List   config.List
@@ -73,7 +76,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	c := o.Config
 	full := &Endpoint{
 		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Skills: o.Skills, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
-		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(), searched: &toolsearch.Views{},
+		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(), Files: o.Files, searched: &toolsearch.Views{},
 	}
 	var before *Presentation
 	if o.Before != nil {

@@ -71,7 +71,7 @@ type HandlersOptions struct {
 
 // NewHandlers returns the handlers of a configuration; keys seal the handles of sessions.
 func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
-	s := &Handlers{o: o, methods: newMethods(&lists{o.Cursors}, o.Calls, o.Metrics), byName: map[string]*Handler{}, Readers: mcp.SlowReaders{
+	s := &Handlers{o: o, methods: newMethods(&lists{o.Cursors}, o.Calls), byName: map[string]*Handler{}, Readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
 	}}
 	capabilities := s.methods.Capabilities()

@@ -9,6 +9,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/toolsearch"
 	"drawbridge/openapi/jsonscan"
@@ -99,10 +100,14 @@ func (e *Endpoint) listPages(kind listKind, key viewKey, c *choice) [][]byte {
 	var definitions [][]byte
 	switch kind {
 	case Tools:
-		if e.searches(c) {
-			return e.searchPages(f, granted, c, visible)
+		var own []*catalog.Tool
+		if e.Files != nil {
+			own = append(own, filetool.Definition)
 		}
-		return e.catalog.Pages(f, e.pageSize, visible)
+		if e.searches(c) {
+			return e.searchPages(f, granted, c, visible, own)
+		}
+		return e.catalog.Pages(f, e.pageSize, visible, own...)
 	case resourcesKind, templatesKind:
 		definitions = e.Resources.Definitions(kind == templatesKind, f.Title, visible)
 	case promptsKind:
@@ -138,9 +143,9 @@ func pagesOf(definitions [][]byte, size int) (pages [][]byte) {
 }
 
 // searchPages returns the list with the tools of package toolsearch, which name the APIs that callers with the permissions
-// granted may call, of those that the client has chosen, and the pinned tools that are visible.
-func (e *Endpoint) searchPages(f catalog.Features, granted auth.View, c *choice, visible func(*catalog.Tool) bool) [][]byte {
-	var pinned []*catalog.Tool
+// granted may call, of those that the client has chosen, own, and the pinned tools that are visible.
+func (e *Endpoint) searchPages(f catalog.Features, granted auth.View, c *choice, visible func(*catalog.Tool) bool, own []*catalog.Tool) [][]byte {
+	pinned := own
 	for _, t := range e.Presentation.pinned {
 		if visible(t) {
 			pinned = append(pinned, t)

@@ -5,12 +5,12 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/telemetry"
 )
 
 // CallMethods are the implementations of the protocol methods that may send requests to services.
 type CallMethods struct {
 	Tools                                                                        *deliver.Tools
+	Own                                                                          *builtin.Tools
 	ReadResource, GetPrompt, GetSkill, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
@@ -18,6 +18,7 @@ type CallMethods struct {
 type implementations struct {
 	lists *lists
 	tools *toolCalls
+	files *fileReads
 	calls CallMethods
 }
 
@@ -38,7 +39,7 @@ var methodHandlers = map[string]methodHandler{
 
 	"resources/list":           {serve: listOf(resourcesKind)},
 	"resources/templates/list": {serve: listOf(templatesKind)},
-	"resources/read":           {serve: func(i *implementations) mcp.Method { return i.calls.ReadResource }, tool: (*Endpoint).readTool},
+	"resources/read":           {serve: func(i *implementations) mcp.Method { return i.readResource }, tool: (*Endpoint).readTool},
 	"resources/subscribe":      {tool: (*Endpoint).watchedTool},
 
 	"prompts/list": {serve: listOf(promptsKind)},
@@ -59,8 +60,8 @@ func listOf(kind listKind) func(*implementations) mcp.Method {
 }
 
 // newMethods returns the protocol methods that the gateway implements.
-func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
-	i := &implementations{l, &toolCalls{calls.Tools, builtin.New(metrics)}, calls}
+func newMethods(l *lists, calls CallMethods) mcp.Methods {
+	i := &implementations{l, &toolCalls{calls.Tools, calls.Own}, &fileReads{calls.Tools, calls.Own}, calls}
 	served := mcp.Methods{}
 	for name, m := range methodHandlers {
 		if m.serve != nil {

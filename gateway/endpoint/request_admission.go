@@ -58,19 +58,30 @@ func (a *RequestAdmission) admit(ctx context.Context, req *mcp.Request, reply *m
 			return a.refuseRate(ctx, req, rates.Address, d)
 		}
 	}
-	limit, key := rates.Of(ctx, req.Principal)
+	prefix := ""
+	if req.ID == nil {
+		prefix = keyPrefixNotification
+	}
+	return a.admitPrincipal(ctx, req, prefix, reply.Header())
+}
+
+// admitPlain is admit for a request that is no message of MCP. h is the header of its response.
+func (a *RequestAdmission) admitPlain(ctx context.Context, req *mcp.Request, h http.Header) error {
+	return a.admitPrincipal(ctx, req, "", h)
+}
+
+func (a *RequestAdmission) admitPrincipal(ctx context.Context, req *mcp.Request, prefix string, h http.Header) error {
+	limit, key := requestFrom(ctx).Endpoint.rates.Of(ctx, req.Principal)
 	if limit == nil || key == "" {
 		return nil
 	}
-	if req.ID == nil {
-		key = keyPrefixNotification + key
-	}
+	key = prefix + key
 	// The decision is valid even if the counter could not be reached.
 	d, _ := a.Principals.Take(ctx, key, limit.Limit(), 1)
 	if !d.Allowed {
 		return a.refuseRate(ctx, req, limit, d)
 	}
-	limit.SetHeader(reply.Header(), d.Remaining)
+	limit.SetHeader(h, d.Remaining)
 	return nil
 }
 

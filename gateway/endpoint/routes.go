@@ -13,6 +13,7 @@ type RoutesOptions struct {
 	Callback http.HandlerFunc // serves webhooks from services; the route has the parameter token
 	Keys     http.HandlerFunc // serves the public keys of caller identities
 	Metadata http.HandlerFunc // serves the protected resource metadata of RFC 9728
+	Calls    CallMethods      // serve files
 	// Registration serves clients that register and log in at the gateway. It has its own CORS rule, and its own check of forms.
 	Registration http.HandlerFunc
 	// Account serves the pages by which users connect accounts at services. It has its own check of forms.
@@ -46,6 +47,7 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	}
 	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
+	r.HandleFunc("/files/{id}", s.filesRoute(&fileReads{o.Calls.Tools, o.Calls.Own}))
 	r.HandleFunc("/", s.serveLanding) // a page for browsers and a line for others, without a token (Z9)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(metadataPath, o.Metadata)

@@ -29,8 +29,13 @@ type ServerOptions struct {
 
 // dispatch serves a request to an endpoint, of those that are served when it arrives.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, name string, t transport) {
+	s.dispatchTo(w, r, name, t, nil)
+}
+
+// dispatchTo is dispatch with another handler than that of MCP, unless it is nil.
+func (s *Server) dispatchTo(w http.ResponseWriter, r *http.Request, name string, t transport, handler http.Handler) {
 	set := s.Current()
-	v := &Request{Endpoint: set.Lookup(name).under(set.Screening.urls.of(r)), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
+	v := &Request{handler: handler, Endpoint: set.Lookup(name).under(set.Screening.urls.of(r)), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
 	v.Identifier.Given = forwardedRequestID(s.Clients, r)
 	set.Screening.dispatcher.dispatch(w, r, v)
 }
@@ -65,6 +70,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.Admission.admitCall(w, r, v) {
 		return
 	}
-	v.Endpoint.entry.ServeHTTP(w, r)
+	switch entry := v.handler; {
+	case entry == nil:
+		v.Endpoint.entry.ServeHTTP(w, r)
+	case v.Endpoint.Guard == nil:
+		entry.ServeHTTP(w, r)
+	default:
+		v.Endpoint.Guard.Protect(entry).ServeHTTP(w, r)
+	}
 	s.Tracer.EndRequest(r, &v.Check)
 }

@@ -2,10 +2,13 @@ package endpoint
 
 import (
 	"context"
+	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/deliver"
+	"drawbridge/gateway/filestore"
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/toolsearch"
 )
@@ -18,6 +21,13 @@ type toolCalls struct {
 
 func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := From(ctx)
+	if req.Name == filetool.Read && e.Files != nil {
+		owner, ok := e.FileOwner(req.Principal)
+		if !ok {
+			return mcp.InvalidParams("files need a token with a subject")
+		}
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.ReadFile(e.Files, owner), req, reply)
+	}
 	if !toolsearch.Is(req.Name) {
 		return c.calls.Serve(ctx, e.Endpoint, req, reply)
 	}
@@ -33,6 +43,19 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Describe(scope, e.features(req.Revision)), req, reply)
 	}
 	return c.forward(ctx, e, scope, req, reply)
+}
+
+// readResource answers resources/read: files by read_file, all other resources by their operations.
+func (i *implementations) readResource(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	e := From(ctx)
+	if e.Files == nil || !strings.HasPrefix(req.URI, filestore.Scheme) {
+		return i.calls.ReadResource(ctx, req, reply)
+	}
+	ref, ok := filestore.ParseURI(req.URI)
+	if !ok {
+		return fileNotFound(req)
+	}
+	return i.files.readResource(ctx, e, ref, req, reply)
 }
 
 // forward calls the tool that the arguments of read_tool or call_tool name. It changes the request to one for that tool, so that

@@ -61,6 +61,7 @@ func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 		}
 	}
 	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Skills, o.Links = gen.Config, gen.Rates, gen.Catalog, resources, prompts, gen.skills.At(name), gen.links
+	o.Files = gen.files
 	o.Pinned = func(t *catalog.Tool) bool {
 		return t.Operation != nil && o.List.Pinned.Match(source.Subject(t.API, t.Operation))
 	}

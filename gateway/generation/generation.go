@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -67,6 +68,7 @@ type Generation struct {
 	links     *mcp.SealedHandles
 	skills    *skill.Set
 	workflows []*workflow.Tool // of the main endpoint
+	files     *filestore.Store
 }
 
 // DocumentFiles tells where the bytes of a document are.
@@ -88,6 +90,7 @@ type Builder struct {
 	GuessedJob *job.Definition // definition of jobs that neither a rule nor a document describes
 	Tasks      *task.Tasks
 	Links      *mcp.SealedHandles // seals the URIs of responses that are read later
+	Files      *filestore.Store   // of callers; nil if none are kept
 	Embeddings *embedding.Embedder
 	// Published are the names under which tools were published before the first generation.
 	Published catalog.Published
@@ -107,7 +110,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen := &Generation{
 		Table: &endpoint.Table{Screening: d.Settings.Table.Screening, Named: map[string]*endpoint.Endpoint{}}, Config: d.Config, Settings: d.Settings, Rates: d.rates,
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
-		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, skills: skill.Compile(d.Config.Skills), Selectors: selectors, Entries: d.APIs.Entries,
+		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, files: b.Files, skills: skill.Compile(d.Config.Skills), Selectors: selectors, Entries: d.APIs.Entries,
 	}
 	earlier := b.Published
 	if old != nil {
@@ -135,7 +138,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	if !d.Tried() {
 		gen.PromptFaults, gen.WorkflowFaults = nil, nil // their tools may still be loaded
 	} else {
-		gen.Selectors.Unmatched = append(gen.Selectors.Unmatched, gen.skills.CheckTools(gen.Main.Endpoint)...)
+		gen.Selectors.Unmatched = append(gen.Selectors.Unmatched, gen.skills.CheckTools(gen.Main.Endpoint, d.Config.ReservedToolNames())...)
 	}
 	gen.Updated = time.Now()
 	var diff catalog.Diff

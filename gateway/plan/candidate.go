@@ -151,7 +151,7 @@ func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog 
 	return catalog.Build(apis, catalog.Options{
 		Names: names(o.Config.Tools.Names), Published: o.Published,
 		Prefix: prefix(o.Config.Tools.Prefix), APIs: o.Count, MaxName: o.Config.Tools.MaxName, Pace: o.Pace,
-		Reserved: append(config.ReservedToolNames(), o.Reserved...),
+		Reserved: append(o.Config.ReservedToolNames(), o.Reserved...),
 	})
 }
 

@@ -43,7 +43,9 @@ func TestSkillChanges(t *testing.T) {
 	l.Want(told)
 	change("skills/other/SKILL.md", skillFile("other"), "skill://other/SKILL.md")
 	change("skills/other/SKILL.md", "no front matter", "skill://other/SKILL.md")
-	r.Eventually("the refusal", func() bool { return strings.Contains(r.Status().Config.Error, "other/SKILL.md:1:1: must begin with a line ---") })
+	r.Eventually("the refusal", func() bool {
+		return strings.Contains(r.Status().Config.Error, "other/SKILL.md:1:1: must begin with a line ---")
+	})
 	change("skills/other/SKILL.md", strings.Replace(skillFile("other"), "& more", "and less", 1), "and less")
 	if e := r.Status().Config.Error; e != "" {
 		t.Error(e)

@@ -16,11 +16,11 @@ import (
 var codeSpan = regexp.MustCompile("`([A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+)`")
 
 // CheckTools returns the tools that skills name and the endpoint does not have: an allowed-tools that matches no tool, and names that are
-// nearly those of tools. Skills may also name tools of hosts.
-func (s *Set) CheckTools(e *call.Endpoint) (all config.Problems) {
+// nearly those of tools. Skills may also name tools of hosts. builtin are the names of the built-in tools.
+func (s *Set) CheckTools(e *call.Endpoint, builtin []string) (all config.Problems) {
 	names := slices.Sorted(maps.Keys(e.Tools))
 	isTool := func(name string) bool {
-		return e.Tools[name] != nil || slices.Contains(config.ReservedToolNames(), name)
+		return e.Tools[name] != nil || slices.Contains(builtin, name)
 	}
 	for _, one := range s.All {
 		content := one.Content()

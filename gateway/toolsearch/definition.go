@@ -165,8 +165,3 @@ func APIsOf(tools []*catalog.Tool, may func(*catalog.Tool) bool, titles map[stri
 	slices.SortFunc(apis, func(a, b API) int { return strings.Compare(a.Name, b.Name) })
 	return apis
 }
-
-// Usage returns a sentence with the signature of one of the tools.
-func Usage(name string) string {
-	return "The signature is " + Definition(name).Signature() + "."
-}

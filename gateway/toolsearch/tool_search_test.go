@@ -18,10 +18,10 @@ var ownTools = []string{"search_tools", "describe_tools", "read_tool", "call_too
 
 // TestReservedToolNames: the configuration refuses the names that the gateway's own tools have.
 func TestReservedToolNames(t *testing.T) {
-	if got := config.ReservedToolNames(); !slices.Equal(got, ownTools) {
+	if got := new(config.Config).ReservedToolNames(); !slices.Equal(got, ownTools) {
 		t.Errorf("%q, want %q", got, ownTools)
 	}
-	for _, name := range config.ReservedToolNames() {
+	for _, name := range new(config.Config).ReservedToolNames() {
 		if !toolsearch.Is(name) {
 			t.Errorf("%q is no tool of package toolsearch", name)
 		}

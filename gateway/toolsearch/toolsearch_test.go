@@ -94,13 +94,13 @@ func (s *Scope) answer(t *testing.T, name, args string) string {
 	case Search:
 		text, _, err := s.Search(t.Context(), []byte(args))
 		if err != nil {
-			return err.Error() + " " + Usage(name)
+			return err.Error() + " The signature is " + Definition(name).Signature() + "."
 		}
 		return text
 	case Describe:
 		texts, found, err := s.Describe([]byte(args), catalog.FeaturesOf("2025-11-25"))
 		if err != nil {
-			return err.Error() + " " + Usage(name)
+			return err.Error() + " The signature is " + Definition(name).Signature() + "."
 		}
 		var all []string
 		for _, text := range texts {
@@ -111,7 +111,7 @@ func (s *Scope) answer(t *testing.T, name, args string) string {
 		target, err := TargetOf([]byte(args))
 		tool, arguments := target.Name, target.Arguments
 		if err != nil {
-			return err.Error() + " " + Usage(name)
+			return err.Error() + " The signature is " + Definition(name).Signature() + "."
 		}
 		if s.lookup(tool) == nil {
 			return s.Unknown(tool)

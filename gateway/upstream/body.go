@@ -127,6 +127,18 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// SetLimit replaces the maximum size of the response, in bytes, for what is read from now on, and returns the one before. A response that is
+// not kept in memory may be larger than others.
+func (b *body) SetLimit(bytes int64) (before int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before, b.limits.bytes = b.limits.bytes, bytes
+	if b.decoder != nil {
+		b.decoder.maxEncoded = bytes + encodedSlack
+	}
+	return before
+}
+
 // Received returns the number of bytes read, after decompression.
 func (b *body) Received() int64 {
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"mime"
+	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +11,9 @@ import (
 
 // maxFileName is the maximum length of a file name in bytes, which is that of most file systems.
 const maxFileName = 255
+
+// FileName returns the file name that the headers of a response give it, which is one segment of a path without invisible characters; "" if there is none.
+func FileName(h http.Header) string { return fileName(h.Get("Content-Disposition")) }
 
 // fileName returns the cleaned file name of a Content-Disposition; "" if there is none.
 func fileName(disposition string) string {

@@ -140,5 +140,5 @@ capabilities: {drop: [ALL]}
 {{/* A digest of what changes with a restart only (the keys with reload:"restart" in package config, which a test compares). */}}
 {{- define "drawbridge.restart" -}}
 {{- $c := .Values.config | default (dict "server" dict "admin" dict) -}}
-{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "otlp_signals" "proxy" "log_format") "state" $c.state "audit" $c.audit | toJson | sha256sum -}}
+{{- dict "server" (pick $c.server "listen" "tls" "old_transport" "state_dir") "admin" (pick $c.admin "listen") "limits" (pick ($c.limits | default dict) "max_header") "telemetry" (pick ($c.telemetry | default dict) "otlp_endpoint" "otlp_signals" "proxy" "log_format") "state" $c.state "audit" $c.audit "files" $c.files | toJson | sha256sum -}}
 {{- end -}}
