@@ -45,7 +45,7 @@ func (gen *Generation) addWorkflows(d *Deployment, m *telemetry.Metrics) {
 			if gen.Set.Catalog.Lookup(name) != nil {
 				return "a tool"
 			}
-			for _, reserved := range config.ReservedToolNames() {
+			for _, reserved := range gen.Config.ReservedToolNames() {
 				if name == reserved {
 					return "a built-in tool"
 				}
