@@ -176,6 +176,7 @@ prompts: [{name: status, messages: [{tool: list}]}]
 			if got := call(gatewaytest.Eras[0]); got != http.StatusOK {
 				t.Fatalf("a call = %d", got)
 			}
+			g.Eventually("its record is written", func() bool { return disk.records() == 1 })
 			disk.set(true)
 			call(gatewaytest.Eras[0]) // whose record finds it out
 			g.Eventually("the failure is noticed", func() bool { return !g.Status().Audit.Writable })

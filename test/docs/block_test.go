@@ -75,7 +75,7 @@ func configurationFiles(t *testing.T, dir, text string) string {
 	ca = ca[strings.Index(ca, "-----BEGIN"):strings.Index(ca, "-- drawbridge.yaml")]
 	authority := filepath.Join(dir, "ca.pem")
 	for name, content := range map[string]string{"ca.pem": ca, "prompts/review.md": "Review it.", "prompts/support/refund.md": "Refund it.",
-		"skills/late-orders/SKILL.md": "---\nname: late-orders\ndescription: d\n---\n", "teams/billing/refunds/SKILL.md": "---\nname: refunds\ndescription: d\n---\n"} {
+		"skills/late-orders/SKILL.md": "---\nname: late-orders\ndescription: d\n---\n", "cancel.arazzo.yaml": "arazzo: 1.0.1\n", "teams/billing/refunds/SKILL.md": "---\nname: refunds\ndescription: d\n---\n"} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
