@@ -33,7 +33,7 @@ type candidate struct {
 	projection      *Projection // nil if answers are passed on as they are
 	failure         *projection.Failure
 	servers         *source.Servers // that calls select among; nil if there is nothing to select
-	serverArguments []serverArgument
+	serverArguments serverArguments
 }
 
 // candidates are the candidates of sources.
@@ -179,10 +179,7 @@ func (c *candidate) listedOperation() *openapi.Operation {
 	if c.elicitation != nil {
 		listed = c.elicitation.Shown()
 	}
-	for _, a := range c.serverArguments {
-		listed = a.listed(listed)
-	}
-	return listed
+	return c.serverArguments.listed(listed)
 }
 
 // callerOperation returns an operation without the arguments that the gateway fills in: the callback URL of a job, and

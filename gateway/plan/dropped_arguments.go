@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,4 +78,16 @@ func withoutMembers(args json.RawMessage, names []string) json.RawMessage {
 		}
 	}
 	return append(kept, '}')
+}
+
+// unwrapped returns the arguments as an object: some clients send it as a string that holds it.
+func unwrapped(args json.RawMessage) json.RawMessage {
+	if jsonscan.KindOf(args) == jsonscan.String {
+		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
+			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
+				return held
+			}
+		}
+	}
+	return args
 }

@@ -132,7 +132,7 @@ type Plan struct {
 	// changed are the arguments of operations of the document that rules change.
 	changed         map[*openapi.Operation]*changedArguments
 	dropped         droppedArguments
-	serverArguments []serverArgument
+	serverArguments serverArguments
 	owner           credentialOwner
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool

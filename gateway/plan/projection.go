@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -214,18 +213,6 @@ func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fie
 	rest, _ = droppedArguments{SelectArgument}.drop(args)
 	fields, err = ParseFields(given)
 	return rest, fields, err
-}
-
-// unwrapped returns the arguments as an object: some clients send it as a string that holds it.
-func unwrapped(args json.RawMessage) json.RawMessage {
-	if jsonscan.KindOf(args) == jsonscan.String {
-		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
-			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
-				return held
-			}
-		}
-	}
-	return args
 }
 
 // TakeMisplacedSelect removes select from the arguments of a tool that has no such argument, and returns its value; nil if there is none. A

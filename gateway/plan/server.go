@@ -23,7 +23,7 @@ func (p *Plan) For(caller *auth.Principal, args json.RawMessage) (*Plan, json.Ra
 	if p.Servers == nil {
 		return p, args, nil
 	}
-	args, given, err := p.takeServer(args)
+	args, given, err := p.serverArguments.take(args)
 	if err != nil {
 		return p, args, err
 	}

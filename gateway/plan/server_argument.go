@@ -20,9 +20,12 @@ type serverArgument struct {
 	preset         string // the value of calls without the argument; "" if they are rejected
 }
 
+// serverArguments are those of an operation; none if all its calls have the same server, or claims select it.
+type serverArguments []serverArgument
+
 // newServerArguments returns the arguments of an operation that select its server. listed is the operation without them, whose arguments
 // keep their names.
-func newServerArguments(servers *source.Servers, op, listed *openapi.Operation) (all []serverArgument) {
+func newServerArguments(servers *source.Servers, op, listed *openapi.Operation) (all serverArguments) {
 	if servers == nil {
 		return nil
 	}
@@ -41,7 +44,14 @@ func newServerArguments(servers *source.Servers, op, listed *openapi.Operation) 
 	return all
 }
 
-// listed returns an operation as callers see it with the argument.
+// listed returns an operation as callers see it with the arguments.
+func (all serverArguments) listed(op *openapi.Operation) *openapi.Operation {
+	for _, a := range all {
+		op = a.listed(op)
+	}
+	return op
+}
+
 func (a *serverArgument) listed(op *openapi.Operation) *openapi.Operation {
 	of := struct {
 		Type        string   `json:"type"`
@@ -71,16 +81,16 @@ func (a *serverArgument) values() string {
 // maxListedValues is the most values of an argument that an error lists.
 const maxListedValues = 20
 
-// takeServer removes the arguments that select the server, and returns the values of its variables. The error is an *[openapi.ArgumentError].
-func (p *Plan) takeServer(args json.RawMessage) (rest json.RawMessage, values map[string]string, err error) {
-	if len(p.serverArguments) == 0 {
+// take removes the arguments, and returns the values of its variables. The error is an *[openapi.ArgumentError].
+func (all serverArguments) take(args json.RawMessage) (rest json.RawMessage, values map[string]string, err error) {
+	if len(all) == 0 {
 		return args, nil, nil
 	}
 	args = unwrapped(args)
 	values = map[string]string{}
 	var names []string
 	var faults []openapi.Fault
-	for _, a := range p.serverArguments {
+	for _, a := range all {
 		given := jsonscan.Lookup(args, a.name)
 		value, ok := openapi.PlainText(given)
 		absent := given == nil || jsonscan.KindOf(given) == jsonscan.Null

@@ -17,6 +17,7 @@ var largestSets = map[string]int{
 	"auth":             19,
 	"auth/authtest":    18,
 	"auth/credential":  19,
+	"config":           17,
 	"gateway/call":     30,
 	"gateway/console":  18,
 	"gateway/endpoint": 16,
