@@ -59,7 +59,7 @@ func BenchmarkFiles(b *testing.B) {
 		server := httptest.NewServer(g.Handler())
 		defer server.Close()
 		measure(b, func() {
-			resp, err := http.Get(server.URL + "/files/" + strings.TrimPrefix(uri, "drawbridge-file:")) //nolint:noctx // a server of this process
+			resp, err := http.Get(server.URL + "/files/" + strings.TrimPrefix(uri, "drawbridge-file:"))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -145,7 +144,7 @@ func load(file, document, service string) (*gateway.Gateway, error) {
 	if c == nil {
 		return nil, problems.Err()
 	}
-	g, err := gateway.New(gateway.Options{Config: c, Version: "0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	g, err := gateway.New(gateway.Options{Config: c, Version: "0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

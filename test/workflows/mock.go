@@ -50,7 +50,7 @@ func (m *mock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status, response := success(m.document, op)
-	media, schema := content(m.document, response)
+	media, schema := content(response)
 	if media == "" {
 		w.WriteHeader(status)
 		return
@@ -104,7 +104,7 @@ func success(document, op object) (status int, response object) {
 }
 
 // content returns the media type and the schema of a response or a request body, JSON before others; "" if there is none.
-func content(document, of object) (media string, schema any) {
+func content(of object) (media string, schema any) {
 	if schema, ok := of["schema"]; ok { // OpenAPI 2.0
 		return "application/json", schema
 	}
@@ -159,7 +159,7 @@ func inputs(w *arazzo.Workflow, document object) json.RawMessage {
 		if s.Body == nil {
 			continue
 		}
-		_, schema := content(document, follow(document, op["requestBody"]))
+		_, schema := content(follow(document, op["requestBody"]))
 		if schema == nil {
 			for _, p := range parameters(document, op, item) {
 				if p["in"] == "body" {
