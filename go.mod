@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	cel.dev/cel-go v0.33.2
+	filippo.io/age v1.3.2
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/a-h/templ v0.3.1118
 	github.com/alicebob/miniredis/v2 v2.40.0
@@ -51,7 +52,6 @@ require (
 
 require (
 	cel.dev/expr v0.25.2 // indirect
-	filippo.io/age v1.3.2 // indirect
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/aws/smithy-go v1.28.9 // indirect
