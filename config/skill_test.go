@@ -165,7 +165,7 @@ func TestSkillPathsAreNoFiles(t *testing.T) {
 	writeFile(t, "skills/one/a/SKILL.md", []byte(minimalSkill))
 	writeFile(t, "skills/two/a/SKILL.md", []byte(minimalSkill))
 	for _, link := range []string{"team", "other"} {
-		if err := os.Symlink("skills", link); err != nil {
+		if err := os.Symlink("skills/one", link); err != nil {
 			t.Fatal(err)
 		}
 	}
