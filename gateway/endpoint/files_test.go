@@ -441,6 +441,16 @@ func TestFileArguments(t *testing.T) {
 	admin := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", idp.Token(t, map[string]any{"scope": "orders:all"}))
 	secret, _ := storedFile(t, admin, "purge", "{}")
 	refused("a file of a tool that the caller may not call any more", c, "binary", `{"body":"`+secret+`"}`, "came from a tool that you may not call")
+	for what, w := range map[string]*httptest.ResponseRecorder{
+		"resources/read": c.Read(secret), "read_file": c.Send("tools/call", "read_file", `{"uri":"`+secret+`","bytes":"0-9"}`), "GET": download(g, "/files/"+strings.TrimPrefix(secret, "drawbridge-file:"), token, nil),
+	} {
+		if strings.Contains(w.Body.String(), "PDF") || w.Body.Len() > 2000 {
+			t.Errorf("%s of such a file: %.300s", what, w.Body)
+		}
+	}
+	if w := download(g, "/files/"+strings.TrimPrefix(secret, "drawbridge-file:"), idp.Token(t, map[string]any{"scope": "orders:all"}), nil); w.Code != 200 {
+		t.Errorf("the caller of the tool: %d", w.Code)
+	}
 }
 
 // TestFilePairs holds that a file goes to another API only if the operator allows the pair.
