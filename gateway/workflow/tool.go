@@ -196,7 +196,11 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	if err := r.steps(ctx); err != nil {
 		return err
 	}
-	c.AnswerValue(r.answer())
+	outputs, err := r.answer()
+	if err != nil {
+		return err
+	}
+	c.AnswerValue(outputs)
 	c.Done(ctx, telemetry.OutcomeOK, nil)
 	return nil
 }

@@ -29,7 +29,7 @@ const (
 	maxMatching = 50_000_000 // of these times the bytes of the text that it is matched against: the time of matching is their product
 	maxSubject  = 1 << 20    // bytes of this text
 	maxSteps    = 10_000_000 // of one JSONPath query
-	maxSelected = 16 << 20   // bytes of all values that it selects: each may be a part of another
+	maxComposed = 16 << 20   // bytes of a value that is composed of others: each may be large, and stand in it several times
 	maxVersions = 64         // bytes of a version in an error
 )
 

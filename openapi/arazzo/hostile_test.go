@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"drawbridge/openapi/tree"
 )
 
 // TestSelectionOfSelections selects values within each other, which a service can answer: together they are many times the answer.
@@ -34,5 +36,28 @@ func TestMatchingIsBounded(t *testing.T) {
 		if holds, err := c.Holds(scope); holds || ok != (err == nil) {
 			t.Errorf("%d bytes: %v, %v", size, holds, err)
 		}
+	}
+}
+
+// TestComposedValues composes values of a large one that stands in them several times.
+func TestComposedValues(t *testing.T) {
+	scope := values(`{"$response.body":"` + strings.Repeat("x", 1<<20) + `"}`)
+	text, err := ParseTemplate(strings.Repeat("{$response.body}", 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := text.Text(scope); err == nil {
+		t.Error("a text of 20 MiB is composed")
+	}
+	body, err := ParseExpression("$response.body")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := Value{kind: tree.Array}
+	for range 20 {
+		list.members = append(list.members, member{value: Value{expression: &body}})
+	}
+	if _, err := list.Evaluate(scope); err == nil {
+		t.Error("a list of 20 MiB is composed")
 	}
 }

@@ -78,8 +78,8 @@ func (s *Selector) Select(scope Scope) (json.RawMessage, error) {
 		if i > 0 {
 			all = append(all, ',')
 		}
-		if all = n.AppendJSON(all); len(all) > maxSelected {
-			return nil, fmt.Errorf("%s selects more than %d MiB in %s", s.query, maxSelected>>20, s.context)
+		if all = n.AppendJSON(all); len(all) > maxComposed {
+			return nil, fmt.Errorf("%s selects more than %d MiB in %s", s.query, maxComposed>>20, s.context)
 		}
 	}
 	return append(all, ']'), nil
