@@ -221,6 +221,8 @@ func (r *run) afterFailure(ctx context.Context, at *scope, why string) (next int
 			return 0, r.failed(s, outcome, x.cause(), why)
 		case r.Retried >= min(a.RetryLimit, maxRetries):
 			continue
+		case outcome == telemetry.OutcomeUnconfirmed || outcome == telemetry.OutcomeUnanswered:
+			return 0, r.failed(s, outcome, x.cause(), why) // the user would be asked again
 		case x.status == 0 && !s.isSafe():
 			// The service may have done it.
 			return 0, r.failed(s, outcome, x.cause(), why+" It is not tried again, because the service may have done it")
