@@ -23,12 +23,23 @@ func (l *loader) validateGrants(all *Included, share fileShare, in *Include) {
 		if r.Set.Name != "" && !strings.HasPrefix(r.Set.Name, in.NamePrefix) {
 			c.errorf("set.name", "%q is not granted to this file: it must begin with %q", r.Set.Name, in.NamePrefix)
 		}
+		if own := r.Set.Resource; own != nil && !own.URI.IsZero() && !in.grantsURI(own.URI.String()) {
+			c.errorf("set.resource.uri", "%q is not granted to this file: it must begin with %q or %q, or reads of another team's resources would come to this one", own.URI, in.NamePrefix, gatewayScheme+in.NamePrefix)
+		}
 		for j := range r.Match {
 			if sel := &r.Match[j]; !sel.empty() && !sel.confine(names) && c.ok("match") && !c.faulty("match") {
 				c.errorf(c.item("match", j)+".api", "matches no API of these files: a rule is for the APIs of its own entry of include")
 			}
 		}
 	}
+}
+
+// gatewayScheme begins the URIs of resources for which the configuration has none, before the name of the API.
+const gatewayScheme = "drawbridge://"
+
+// grantsURI reports whether the files may give a resource a URI: one with a scheme of their own, or of one of their APIs.
+func (in *Include) grantsURI(uri string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(uri, gatewayScheme), in.NamePrefix)
 }
 
 // confine makes a selector match only APIs with the names, and reports whether there is one.

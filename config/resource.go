@@ -27,10 +27,16 @@ type Resource struct {
 
 var mediaType = regexp.MustCompile(`\A[A-Za-z0-9!#$&^_.+-]{1,100}/[A-Za-z0-9!#$&^_.+-]{1,100}\z`)
 
+// reservedSchemes are the schemes of what the gateway serves itself: an answer of a service must not pass for instructions of the operator, or for
+// a file of the caller.
+var reservedSchemes = map[string]string{"drawbridge-link:": "links to answers", "drawbridge-file:": "stored files", "skill:": "skills"}
+
 func (r *Resource) validate(c cursor) {
 	uri := strings.ToLower(r.URI.String())
-	if strings.HasPrefix(r.URI.String(), "drawbridge-link:") && c.ok("uri") {
-		c.errorf("uri", "can't begin with drawbridge-link:, by which links to answers are known")
+	for prefix, what := range reservedSchemes {
+		if strings.HasPrefix(uri, prefix) && c.ok("uri") {
+			c.errorf("uri", "can't begin with %s, by which %s are known", prefix, what)
+		}
 	}
 	if (strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:")) && c.ok("uri") {
 		c.warnf("uri", "tells clients that they can fetch it from the web themselves, past the gateway; take a scheme of your own, such as shop:")

@@ -97,9 +97,14 @@ func (r *skillReader) readFolder(cfg *Config) {
 	if len(skills) == 0 && r.ok(r.key) {
 		r.warnf(r.key, "the folder %q holds no %s yet", dir, skillFileName)
 	}
+	files := map[string][]string{} // by the folder of their skill
+	for _, name := range names {
+		folder := skills.folderOf(name)
+		files[folder] = append(files[folder], name)
+	}
 	for _, folder := range skills {
 		if len(r.all) <= maxSkills && r.left >= 0 {
-			r.readSkill(root, folder, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return skills.folderOf(name) != folder }))
+			r.readSkill(root, folder, files[folder])
 		}
 	}
 }
@@ -116,7 +121,7 @@ func (r *skillReader) readSkill(root *os.Root, folder string, names []string) {
 		at = filepath.Base(whole)
 	}
 	file := filepath.Join(string(r.entry.Folder), filepath.FromSlash(folder), skillFileName)
-	other := func(s Skill) bool { return isBelow(s.Path, at) || isBelow(at, s.Path) }
+	other := func(s Skill) bool { return holds(s.Path, at) || holds(at, s.Path) }
 	if same := slices.IndexFunc(r.all, other); same >= 0 {
 		r.errorf(r.key, "%s would have URIs below skill://%s, as %s has; set path", file, r.all[same].Path, r.all[same].content.file)
 		return
@@ -177,10 +182,10 @@ func (r *skillReader) readFiles(root *os.Root, folder string, names []string) (f
 	return files
 }
 
-// folders are the folders of skills below a folder, without one that is below another: its files are those of the other.
+// folders are the folders of skills below a folder, in order, without one that is below another: its files are those of the other.
 type folders []string
 
-// skillsAmong returns the folders of the names that are SKILL.md, in order.
+// skillsAmong returns the folders of the names that are SKILL.md.
 func skillsAmong(names []string) (all folders) {
 	for _, name := range names {
 		if path.Base(name) == skillFileName {
@@ -188,17 +193,19 @@ func skillsAmong(names []string) (all folders) {
 		}
 	}
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Clone(all), func(folder string) bool {
-		return slices.ContainsFunc(all, func(other string) bool { return other != folder && holds(other, folder) })
-	})
+	return slices.DeleteFunc(slices.Clone(all), func(folder string) bool { return folder != "." && all.folderOf(path.Dir(folder)) != "" })
 }
 
-// folderOf returns the folder of the skill that a file belongs to; "" if it belongs to none.
+// folderOf returns the folder of the skill that a file or a folder belongs to; "" if it belongs to none.
 func (all folders) folderOf(name string) string {
-	if i := slices.IndexFunc(all, func(folder string) bool { return holds(folder, name) }); i >= 0 {
-		return all[i]
+	for ; ; name = path.Dir(name) {
+		if _, found := slices.BinarySearch(all, name); found {
+			return name
+		}
+		if name == "." {
+			return ""
+		}
 	}
-	return ""
 }
 
 // holds reports whether a folder is a path or above it. "." is the root of both.

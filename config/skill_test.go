@@ -158,3 +158,37 @@ func FuzzSkillFile(f *testing.F) {
 		}
 	})
 }
+
+// TestSkillPathsAreNoFiles: paths of skills are compared as texts, whatever folders and links the working directory has of these names.
+func TestSkillPathsAreNoFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "skills/one/a/SKILL.md", []byte(minimalSkill))
+	writeFile(t, "skills/two/a/SKILL.md", []byte(minimalSkill))
+	for _, link := range []string{"team", "other"} {
+		if err := os.Symlink("skills/one", link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cfg, problems := loadSkills(t, "[{folder: skills/one/a, path: team/a}, {folder: skills/two/a, path: other/a}]"); cfg == nil {
+		t.Errorf("two paths are taken for one: %v", problems)
+	}
+	if cfg, problems := loadSkills(t, "[{folder: skills/one/a, path: team/a}, {folder: skills/two/a, path: team/a/a}]"); cfg != nil || !strings.Contains(problems.String(), "would have URIs below") {
+		t.Errorf("a path below another: %v", problems)
+	}
+}
+
+// TestSkillFolders finds the folder of each file, also beside names that begin alike.
+func TestSkillFolders(t *testing.T) {
+	all := skillsAmong([]string{"a-b/SKILL.md", "a.b/x", "a/SKILL.md", "a/b/SKILL.md", "c/d/SKILL.md", "c/d/e/f/SKILL.md"})
+	if got := strings.Join(all, " "); got != "a a-b c/d" {
+		t.Errorf("the folders are %s", got)
+	}
+	for name, want := range map[string]string{"a/b/SKILL.md": "a", "a-b/x": "a-b", "a.b/x": "", "a": "a", "x": "", "c/x": "", "c/d/e/f/x": "c/d"} {
+		if got := all.folderOf(name); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
+	}
+	if whole := skillsAmong([]string{"SKILL.md", "a/SKILL.md"}); len(whole) != 1 || whole.folderOf("a/SKILL.md") != "." {
+		t.Errorf("below a whole folder: %q", whole)
+	}
+}

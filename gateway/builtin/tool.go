@@ -62,14 +62,17 @@ func (t *Tools) tool(name string, run func(context.Context, json.RawMessage) (an
 // sliceTimeout bounds how long read_file looks through a file. The answer says where to go on.
 const sliceTimeout = 20 * time.Second
 
+// OpenFile opens a file of one caller by its id.
+type OpenFile func(id string) (*filestore.Reader, error)
+
 // ReadFile returns read_file for the files of one caller.
-func (t *Tools) ReadFile(files *filestore.Store, owner string) call.Tool {
+func (t *Tools) ReadFile(open OpenFile) call.Tool {
 	return t.file(func(ctx context.Context, args json.RawMessage) (answer, error) {
 		r, err := filetool.ParseRequest(args)
 		if err != nil {
 			return answer{}, err
 		}
-		f, err := files.Open(owner, r.ID)
+		f, err := open(r.ID)
 		if err != nil {
 			return noFile, nil
 		}
@@ -83,9 +86,9 @@ func (t *Tools) ReadFile(files *filestore.Store, owner string) call.Tool {
 
 // UseFile returns read_file for a request that passes a file on without the model, such as resources/read. use gets the file, or nil if the
 // caller has none with that id.
-func (t *Tools) UseFile(files *filestore.Store, owner, id string, use func(*filestore.Reader) error) call.Tool {
+func (t *Tools) UseFile(open OpenFile, id string, use func(*filestore.Reader) error) call.Tool {
 	return t.file(func(context.Context, json.RawMessage) (answer, error) {
-		f, err := files.Open(owner, id)
+		f, err := open(id)
 		if err != nil {
 			return noFile, use(nil)
 		}

@@ -18,7 +18,7 @@ func (c *Call) confirm(ctx context.Context) error {
 		return nil
 	}
 	p := c.Plan
-	asked := &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: p.Arguments.Shown(c.Arguments)}
+	asked := &elicit.Call{Title: p.Title(), Method: p.Tool.Method, Path: p.Tool.Path, API: p.Tool.API, Args: p.WithServer(p.Arguments.Shown(c.Arguments))}
 	return confirm(ctx, p.Consent.Refuse, c.dialogue(), asked)
 }
 

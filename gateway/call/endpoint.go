@@ -4,6 +4,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 )
@@ -59,6 +60,16 @@ func newCeiling(l *config.Limits) Ceiling {
 // FileOwner returns the owner of the stored files of a caller. ok is false for a caller that its token does not identify: it has no files.
 func (e *Endpoint) FileOwner(principal string) (owner string, ok bool) {
 	return principal, e.Guard == nil || principal != ""
+}
+
+// AllowsFile reports whether a caller may use a stored file of its own: whether it may still call the tool that the file came from. A token with
+// fewer scopes does not give what one with more was given.
+func (e *Endpoint) AllowsFile(caller *auth.Principal, f *filestore.Reader) bool {
+	if f.API == "" { // the caller has sent it
+		return true
+	}
+	t := e.Tool(f.Tool)
+	return t != nil && (e.Guard == nil || e.Allows(caller, t))
 }
 
 // PlanOf returns the plan of an operation, or nil if it has none at the endpoint.

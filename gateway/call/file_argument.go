@@ -73,9 +73,8 @@ func (c *Call) openFile(id string) (*fileArgument, error) {
 	}
 	f := &fileArgument{r, []byte(rand.Text())}
 	c.files = append(c.files, f)
-	source := c.Endpoint.Tool(r.Tool)
 	switch to := c.Plan.Tool.API; {
-	case source == nil || c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller.Principal, source):
+	case !c.Endpoint.AllowsFile(c.Caller.Principal, r):
 		return nil, refused("The file %s%s came from a tool that you may not call.", filestore.Scheme, id)
 	case r.API != to && !slices.Contains(c.r.FilePairs, FilePair{r.API, to}):
 		return nil, refused("The gateway passes no files of %s on to %s. Tell the user that its operator can allow it (files.pass).", r.API, to)

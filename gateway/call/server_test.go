@@ -129,3 +129,20 @@ func textOf(t *testing.T, body string) string {
 	}
 	return body
 }
+
+// TestConsentShowsServer holds that the user who is asked sees which server the call goes to, also by its default.
+func TestConsentShowsServer(t *testing.T) {
+	g := gatewaytest.Start(t, `openapi: 3.1.0
+info: {title: Shop, version: "1"}
+servers: [{url: "http://127.0.0.1:9/{region}", variables: {region: {default: eu}}}]
+paths: {/orders: {delete: {operationId: purge, responses: {"200": {description: OK}}}}}
+`, `apis: [{name: shop, spec: $SPEC, server_variables: {region: {argument: true, allow: [eu, us], default: us}}}]
+tools: {confirm: destructive}
+`, "")
+	for arguments, want := range map[string]string{`{"region":"eu"}`: "eu", `{}`: "us"} {
+		_, result, body := gatewaytest.Modern(t, g.Handler(), "", "purge", arguments, "", true)
+		if asked := string(result["inputRequests"]); !strings.Contains(asked, `region`) || !strings.Contains(asked, want) {
+			t.Errorf("%s: the user is asked %s; %.300s", arguments, asked, body)
+		}
+	}
+}

@@ -92,8 +92,14 @@ func (c *Call) mayStore(resp *http.Response) bool {
 	return !mediatype.IsJSON(label) && !mediatype.IsSequential(label) && !mediatype.IsHTML(label) && !strings.HasPrefix(label, "multipart/")
 }
 
+// maxMediaType is the maximum length in bytes of a media type (RFC 6838 section 4.2: 127 of each of its two names).
+const maxMediaType = 255
+
 // storedType returns the media type of a response by its label and its first bytes, and whether it is text.
 func storedType(label string, head []byte) (media string, text bool) {
+	if len(label) > maxMediaType {
+		label = ""
+	}
 	head = wholeRunes(head)
 	if media, text = mediatype.Content(label, head); text || !mediatype.IsGeneric(label) || !mediatype.IsReadable(head) {
 		return media, text

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -33,6 +34,18 @@ type fileReads struct {
 // maxResource is the maximum size in bytes of one read of a resource, which is in memory and in base64.
 const maxResource = 4 << 20
 
+// fileOpener opens files of a caller. A file whose tool the caller may not call, at this endpoint and with this token, does not exist.
+func (e *Endpoint) fileOpener(ctx context.Context, owner string) builtin.OpenFile {
+	return func(id string) (*filestore.Reader, error) {
+		f, err := e.Files.Open(owner, id)
+		if err == nil && !e.AllowsFile(auth.FromContext(ctx), f) {
+			_ = f.Close() // nothing was written
+			return nil, filestore.ErrNotFound
+		}
+		return f, err
+	}
+}
+
 // call calls the tool that passes a file of the caller on. use gets nil if the caller has no such file.
 func (f *fileReads) call(ctx context.Context, e *Endpoint, req *mcp.Request, id string, use func(*filestore.Reader) error) error {
 	owner, ok := e.FileOwner(req.Principal)
@@ -40,7 +53,7 @@ func (f *fileReads) call(ctx context.Context, e *Endpoint, req *mcp.Request, id 
 		id = ""
 	}
 	req.Arguments = append(jsonscan.AppendString([]byte(`{"uri":`), filestore.Scheme+id), '}')
-	inv := deliver.Invocation(ctx, e.Endpoint, f.own.UseFile(e.Files, owner, id, use), req, nil)
+	inv := deliver.Invocation(ctx, e.Endpoint, f.own.UseFile(e.fileOpener(ctx, owner), id, use), req, nil)
 	inv.Name, inv.Origin = filetool.Read, call.FromResource
 	out, err := f.calls.Calls.Invoke(ctx, inv)
 	if err != nil {
@@ -134,6 +147,9 @@ func (f *fileReads) serveFile(s *Server) http.Handler {
 				return nil
 			}
 			setFileHeaders(w.Header(), file)
+			if strings.Contains(r.Header.Get("Range"), ",") {
+				r.Header.Del("Range") // each of thousands of ranges would decrypt a chunk (RFC 9110 section 14.2 lets a server ignore them)
+			}
 			http.ServeContent(&pacedWriter{ResponseWriter: w, controller: http.NewResponseController(w)}, r, "", time.Time{}, file.Content())
 			return nil
 		})

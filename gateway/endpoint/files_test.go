@@ -72,6 +72,9 @@ func fileService(t *testing.T) (service *httptest.Server, report, export []byte)
 				send("application/pdf", report)
 				_ = http.NewResponseController(w).Flush()
 			}
+		case "/anyhostile-labels":
+			w.Header().Set("Content-Disposition", "attachment; filename*=UTF-8''"+strings.Repeat("%3C%26", 100)+"%0D%0ASet-Cookie%3A%20a%3Db%E2%80%AEfdp.exe%22")
+			send("application/x-"+strings.Repeat("y", 5000), report[9:])
 		case "/anycut":
 			w.Header().Set("Content-Length", strconv.Itoa(len(report)))
 			send("application/pdf", report[:200_000])
@@ -248,6 +251,10 @@ func TestDownload(t *testing.T) {
 			t.Errorf("%s: %d %v", path, w.Code, h)
 		}
 	}
+	hostile, _ := storedFile(t, c, "any", `{"kind":"hostile-labels"}`)
+	if h := download(g, "/files/"+strings.TrimPrefix(hostile, "drawbridge-file:"), token, nil).Header(); h.Get("Set-Cookie") != "" || strings.Contains(h.Get("Content-Disposition"), "%E2%80%AE") || len(h.Get("Content-Type")) > 200 {
+		t.Errorf("hostile labels: %v", h)
+	}
 	etag := `"` + id + `"`
 	for _, tt := range []struct {
 		header http.Header
@@ -261,7 +268,8 @@ func TestDownload(t *testing.T) {
 		{http.Header{"Range": {"bytes=300000-"}}, 416, nil},
 		{http.Header{"Range": {"bytes=5-2"}}, 416, nil},
 		{http.Header{"Range": {"lines=1-2"}}, 416, nil},
-		{http.Header{"Range": {"bytes=" + strings.Repeat("0-,", 2000) + "0-"}}, 200, report}, // more bytes than the file has
+		{http.Header{"Range": {"bytes=" + strings.Repeat("0-,", 2000) + "0-"}}, 200, report},   // more bytes than the file has
+		{http.Header{"Range": {"bytes=" + strings.Repeat("0-0,", 2000) + "0-0"}}, 200, report}, // each would cost a chunk of the file
 		{http.Header{"Range": {"bytes=10-19"}, "If-Range": {`"other"`}}, 200, report},
 		{http.Header{"Range": {"bytes=10-19"}, "If-Range": {etag}}, 206, report[10:20]},
 		{http.Header{"If-None-Match": {etag}}, 304, []byte{}},
@@ -433,6 +441,16 @@ func TestFileArguments(t *testing.T) {
 	admin := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", idp.Token(t, map[string]any{"scope": "orders:all"}))
 	secret, _ := storedFile(t, admin, "purge", "{}")
 	refused("a file of a tool that the caller may not call any more", c, "binary", `{"body":"`+secret+`"}`, "came from a tool that you may not call")
+	for what, w := range map[string]*httptest.ResponseRecorder{
+		"resources/read": c.Read(secret), "read_file": c.Send("tools/call", "read_file", `{"uri":"`+secret+`","bytes":"0-9"}`), "GET": download(g, "/files/"+strings.TrimPrefix(secret, "drawbridge-file:"), token, nil),
+	} {
+		if strings.Contains(w.Body.String(), "PDF") || w.Body.Len() > 2000 {
+			t.Errorf("%s of such a file: %.300s", what, w.Body)
+		}
+	}
+	if w := download(g, "/files/"+strings.TrimPrefix(secret, "drawbridge-file:"), idp.Token(t, map[string]any{"scope": "orders:all"}), nil); w.Code != 200 {
+		t.Errorf("the caller of the tool: %d", w.Code)
+	}
 }
 
 // TestFilePairs holds that a file goes to another API only if the operator allows the pair.

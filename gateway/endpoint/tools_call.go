@@ -26,7 +26,7 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 		if !ok {
 			return mcp.InvalidParams("files need a token with a subject")
 		}
-		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.ReadFile(e.Files, owner), req, reply)
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.ReadFile(e.fileOpener(ctx, owner)), req, reply)
 	}
 	if !toolsearch.Is(req.Name) {
 		return c.calls.Serve(ctx, e.Endpoint, req, reply)

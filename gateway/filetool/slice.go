@@ -95,8 +95,8 @@ type lineReader struct {
 	long   bool   // line is cut
 }
 
-// next reads a line. It reports false at the end.
-func (l *lineReader) next() (bool, error) {
+// next reads a line. It reports false at the end. The error is that of the disk, or of ctx.
+func (l *lineReader) next(ctx context.Context) (bool, error) {
 	l.line, l.long = l.line[:0], false
 	read := false
 	for {
@@ -115,6 +115,8 @@ func (l *lineReader) next() (bool, error) {
 			return false, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return false, err
+		case ctx.Err() != nil:
+			return false, ctx.Err()
 		}
 	}
 }
@@ -126,13 +128,17 @@ func sliceLines(ctx context.Context, f *filestore.Reader, name string, r Request
 	var shown strings.Builder
 	header := ""
 	first, last, found := int64(0), int64(0), 0
-	note := ""
+	note, cut := "", false
 	for {
 		if l.number%1024 == 0 && ctx.Err() != nil {
 			note = fmt.Sprintf("The time is over. More: lines %d-", l.number+1)
 			break
 		}
-		more, err := l.next()
+		more, err := l.next(ctx)
+		if err != nil && ctx.Err() != nil {
+			note = fmt.Sprintf("The time is over in line %d, which is too long: use bytes.", l.number+1)
+			break
+		}
 		if err != nil {
 			return "", err
 		}
@@ -141,11 +147,12 @@ func sliceLines(ctx context.Context, f *filestore.Reader, name string, r Request
 			break
 		}
 		if l.number == 1 && f.MediaType == "text/csv" {
-			header = string(l.line)
+			header = strings.ToValidUTF8(string(l.line), "\uFFFD")
 		}
 		if l.number > r.Lines.Last {
 			break
 		}
+		cut = cut || l.long
 		if l.number < r.Lines.First || len(wanted) > 0 && !bytes.Contains(bytes.ToLower(l.line), wanted) {
 			continue
 		}
@@ -172,6 +179,9 @@ func sliceLines(ctx context.Context, f *filestore.Reader, name string, r Request
 	switch {
 	case len(wanted) > 0:
 		said = fmt.Sprintf("%s, %d lines contain %q:\n", name, found, text.Truncate(r.Contains, 100))
+		if cut {
+			said = strings.TrimSuffix(said, ":\n") + fmt.Sprintf(" (searched to byte %d of each line):\n", maxLine)
+		}
 	case found == 0:
 		said = name + " has no such line.\n"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -116,11 +117,40 @@ func TestWrongRequest(t *testing.T) {
 	}
 }
 
+// endlessLine is a text without an end of a line. It ends the time of the call that reads on.
+type endlessLine struct {
+	cancel func()
+	read   int64
+}
+
+// ReadAt implements [io.ReaderAt].
+func (e *endlessLine) ReadAt(p []byte, _ int64) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	if e.read += int64(len(p)); e.read > 1<<20 {
+		e.cancel()
+	}
+	return len(p), nil
+}
+
+// TestEndlessLine holds that a line is read no longer than the call has time, and that the call says how to go on.
+func TestEndlessLine(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	from := &endlessLine{cancel: cancel}
+	f := &filestore.Reader{ReaderAt: from, File: filestore.File{Size: 1 << 30, Metadata: filestore.Metadata{MediaType: "text/plain"}}}
+	got, err := Slice(ctx, f, Request{ID: "abcdefghijklmnop", Lines: Range{1, 1 << 40}, Contains: "y"})
+	if err != nil || from.read > 4<<20 || !strings.Contains(got, "The time is over in line 1, which is too long: use bytes") {
+		t.Errorf("%d bytes were read: %.300s, %v", from.read, got, err)
+	}
+}
+
 // FuzzSlice holds that an answer is small, whatever the file and the range.
 func FuzzSlice(f *testing.F) {
 	f.Add("a\nb\n", "1-2", "", "")
 	f.Add("\xff\x00", "", "", "0-1")
 	f.Add(strings.Repeat("x", 20000), "", "X", "")
+	f.Add(strings.Repeat("ä,", 2000)+"\n1\n2\n", "3-3", "", "")
 	f.Fuzz(func(t *testing.T, content, lines, contains, bytes string) {
 		r := Request{ID: "abcdefghijklmnop", Contains: contains}
 		var ok bool
@@ -130,13 +160,13 @@ func FuzzSlice(f *testing.F) {
 		if within, ok := parseRange(bytes); ok {
 			r.Bytes = &within
 		}
-		in := &filestore.Reader{ReaderAt: strings.NewReader(content), File: filestore.File{Size: int64(len(content))}}
+		in := &filestore.Reader{ReaderAt: strings.NewReader(content), File: filestore.File{Size: int64(len(content)), Metadata: filestore.Metadata{MediaType: "text/csv"}}}
 		got, err := Slice(t.Context(), in, r)
 		if err != nil {
 			t.Error(err)
 		}
-		if len(got) > 2*maxText {
-			t.Errorf("%d bytes", len(got))
+		if len(got) > 2*maxText || !utf8.ValidString(got) {
+			t.Errorf("%d bytes, UTF-8: %v", len(got), utf8.ValidString(got))
 		}
 	})
 }

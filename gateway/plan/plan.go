@@ -233,7 +233,7 @@ func (p *Plan) Title() string {
 func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
 	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
 		Name: p.Tool.Name, API: p.Tool.API, Method: p.Tool.Method, Path: p.Tool.Path,
-	}, args)
+	}, p.WithServer(args))
 }
 
 // keepApart makes values with slashes, which the plan sends because a parameter seems to be a path, stay away from the paths of operations

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
@@ -53,6 +54,10 @@ func (p *Plan) Again(caller *auth.Principal, server string) *Plan {
 // at returns the plan with one of its servers.
 func (p *Plan) at(s *source.Source, key string) *Plan {
 	own := *p
+	own.serverArguments = slices.Clone(p.serverArguments)
+	for i := range own.serverArguments {
+		own.serverArguments[i].selected = p.Servers.Value(s, own.serverArguments[i].variable)
+	}
 	own.Servers, own.Server, own.Source = nil, key, s
 	own.Base, own.Client, own.Credential = s.BaseURL(p.Operation), s.Document.Client, s.Document.Credentials.Choices[p.Operation]
 	own.owner = newCredentialOwner(s, p.Operation)

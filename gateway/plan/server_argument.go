@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ type serverArgument struct {
 	name, variable string
 	allow          []string
 	preset         string // the value of calls without the argument; "" if they are rejected
+	selected       string // the value of the call; "" if its server is not selected yet
 }
 
 // serverArguments are those of an operation; none if all its calls have the same server, or claims select it.
@@ -108,4 +110,22 @@ func (all serverArguments) take(args json.RawMessage) (rest json.RawMessage, val
 		return args, nil, &openapi.ArgumentError{Faults: faults}
 	}
 	return withoutMembers(args, names), values, nil
+}
+
+// WithServer returns the arguments of a request with those that select its server, by which conditions and the user judge the call. Those of a
+// plan whose server is not selected are absent, unless they have a default.
+func (p *Plan) WithServer(args json.RawMessage) json.RawMessage {
+	if len(p.serverArguments) == 0 || len(args) > 0 && jsonscan.KindOf(args) != jsonscan.Object {
+		return args
+	}
+	dst := append(make([]byte, 0, len(args)+len(p.serverArguments)*64), '{')
+	for name, value := range jsonscan.Members(args) {
+		dst = appendMember(dst, string(name), value)
+	}
+	for _, a := range p.serverArguments {
+		if value := cmp.Or(a.selected, a.preset); value != "" {
+			dst = appendMember(dst, a.name, jsonscan.AppendString(nil, value))
+		}
+	}
+	return append(dst, '}')
 }

@@ -256,6 +256,16 @@ func (s *Servers) For(caller *auth.Principal, given map[string]string) (*Source,
 	return s.byKey[key], key, nil
 }
 
+// Value returns the value of a variable that selects a server; "" if the variable selects none.
+func (s *Servers) Value(server *Source, variable string) string {
+	for i, by := range s.selectors {
+		if name, ok := by.Variable(); ok && name == variable {
+			return server.selected[i]
+		}
+	}
+	return ""
+}
+
 // Again returns the server of an earlier call by the text that identifies it; nil if it is gone, or if the claims of the caller, who
 // may be nil, select another one now.
 func (s *Servers) Again(caller *auth.Principal, key string) *Source {

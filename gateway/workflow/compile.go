@@ -43,6 +43,7 @@ const (
 	maxScopeSets = 64       // alternatives of scopes
 	maxInputs    = 64 << 10 // bytes of the schema of the inputs
 	maxNested    = 5        // workflows within workflows
+	maxSteps     = 1000     // of a workflow, with those of the workflows in it
 )
 
 // Compile returns the tools of all workflows without a fault, in their order, the faults of the others, and warnings about what no document
@@ -121,7 +122,13 @@ func (b *binder) workflow(w *arazzo.Workflow, within []string) *Tool {
 		}
 	}
 	p.prove()
-	if len(b.faults) == before {
+	t.measure()
+	switch {
+	case t.depth > maxNested:
+		b.wrong(w.Position, "workflows run each other more than %d deep", maxNested)
+	case t.size > maxSteps:
+		b.wrong(w.Position, "the workflow has %d steps, with those of the workflows in it; at most %d are allowed", t.size, maxSteps)
+	case len(b.faults) == before:
 		b.complete(t)
 	}
 	if len(b.faults) > before {
@@ -129,6 +136,17 @@ func (b *binder) workflow(w *arazzo.Workflow, within []string) *Tool {
 	}
 	b.done[w.ID] = t
 	return t
+}
+
+// measure counts the steps and levels of a workflow from those of the workflows in it, which were measured before, in whatever order they stand.
+func (t *Tool) measure() {
+	for _, s := range t.steps {
+		if s.nested == nil {
+			t.size++
+			continue
+		}
+		t.size, t.depth = t.size+s.nested.size, max(t.depth, s.nested.depth+1)
+	}
 }
 
 const maxName = 64
@@ -206,8 +224,6 @@ func (b *binder) nested(s *arazzo.Step, within []string) *step {
 	switch i := slices.IndexFunc(b.description.Workflows, func(w *arazzo.Workflow) bool { return w.ID == s.WorkflowID }); {
 	case slices.Contains(within, s.WorkflowID):
 		b.wrong(s.Position, "the workflow %q would run itself, by way of %s", s.WorkflowID, strings.Join(within, ", "))
-	case len(within) > maxNested:
-		b.wrong(s.Position, "workflows run each other more than %d deep", maxNested)
 	case i < 0:
 		b.wrong(s.Position, "the workflow %q is not in this description, or has faults", s.WorkflowID)
 	default:

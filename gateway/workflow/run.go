@@ -221,6 +221,8 @@ func (r *run) afterFailure(ctx context.Context, at *scope, why string) (next int
 			return 0, r.failed(s, outcome, x.cause(), why)
 		case r.Retried >= min(a.RetryLimit, maxRetries):
 			continue
+		case outcome == telemetry.OutcomeUnconfirmed || outcome == telemetry.OutcomeUnanswered:
+			return 0, r.failed(s, outcome, x.cause(), why) // the user would be asked again
 		case x.status == 0 && !s.isSafe():
 			// The service may have done it.
 			return 0, r.failed(s, outcome, x.cause(), why+" It is not tried again, because the service may have done it")
@@ -323,14 +325,14 @@ func (r *run) failed(s *step, outcome telemetry.Outcome, cause error, why string
 	return &call.Failure{Outcome: outcome, Cause: cause, Text: b.String()}
 }
 
-// answer returns the outputs of the workflow, or those of its steps if it declares none.
-func (r *run) answer() json.RawMessage {
+// answer returns the outputs of the workflow, or those of its steps if it declares none. The error is a [*call.Failure].
+func (r *run) answer() (json.RawMessage, error) {
 	if len(r.tool.workflow.Outputs) == 0 {
 		all := map[string]json.RawMessage{}
 		for id, outputs := range r.Outputs {
 			all[id] = object(outputs)
 		}
-		return object(all)
+		return object(all), nil
 	}
 	dst := []byte{'{'}
 	for i := range r.tool.workflow.Outputs {
@@ -342,9 +344,11 @@ func (r *run) answer() json.RawMessage {
 		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
-		dst = append(append(jsonscan.AppendString(dst, o.Name), ':'), value...)
+		if dst = append(append(jsonscan.AppendString(dst, o.Name), ':'), value...); len(dst) > maxOutputs {
+			return nil, r.failed(r.tool.steps[len(r.tool.steps)-1], telemetry.OutcomeInternal, nil, fmt.Sprintf("the outputs of the workflow are larger than %d MiB", maxOutputs>>20))
+		}
 	}
-	return append(dst, '}')
+	return append(dst, '}'), nil
 }
 
 // object returns an object of members, sorted by name.

@@ -27,6 +27,8 @@ type Tool struct {
 	workflow   *arazzo.Workflow
 	inputs     inputs
 	steps      []*step
+	size       int // steps, with those of the workflows in it
+	depth      int // levels of workflows in it
 	scopes     [][]string
 	definition *catalog.Tool
 	metrics    *telemetry.CallMetrics
@@ -194,7 +196,11 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	if err := r.steps(ctx); err != nil {
 		return err
 	}
-	c.AnswerValue(r.answer())
+	outputs, err := r.answer()
+	if err != nil {
+		return err
+	}
+	c.AnswerValue(outputs)
 	c.Done(ctx, telemetry.OutcomeOK, nil)
 	return nil
 }
@@ -211,14 +217,14 @@ func (t *Tool) timeout() (sum time.Duration) {
 		} else {
 			one = s.plan.Timeout
 		}
-		sum += one
+		sum = min(sum+one, maxTimeout)
 		for _, a := range s.OnFailure {
 			if a.Type == "retry" {
-				sum += time.Duration(min(a.RetryLimit, maxRetries)) * (a.RetryAfter + one)
+				sum = min(sum+time.Duration(min(a.RetryLimit, maxRetries))*(a.RetryAfter+one), maxTimeout) // the whole sum may be too large
 			}
 		}
 	}
-	return min(sum, maxTimeout)
+	return sum
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"drawbridge/openapi/overlay/jsonpath"
@@ -23,9 +24,12 @@ const (
 )
 
 const (
-	maxPattern  = 1000       // bytes of a regular expression, whose matching is linear
-	maxSubject  = 1 << 20    // bytes of a text that a regular expression is matched against
+	maxPattern  = 1000       // bytes of a regular expression
+	maxRepeated = 10_000     // characters of one, with those that it repeats
+	maxMatching = 50_000_000 // of these times the bytes of the text that it is matched against: the time of matching is their product
+	maxSubject  = 1 << 20    // bytes of this text
 	maxSteps    = 10_000_000 // of one JSONPath query
+	maxComposed = 16 << 20   // bytes of a value that is composed of others: each may be large, and stand in it several times
 	maxVersions = 64         // bytes of a version in an error
 )
 
@@ -39,6 +43,7 @@ type Criterion struct {
 	hasContext  bool
 	simple      node            // of Simple
 	pattern     *regexp.Regexp  // of Regex without expressions
+	repeated    int             // characters of the pattern, with those that it repeats
 	query       *jsonpath.Query // of JSONPath without expressions
 	text        *Template       // of the others with expressions
 	expressions []Expression
@@ -123,8 +128,27 @@ func (c *Criterion) compile(text string) (err error) {
 	if len(text) > maxPattern {
 		return fmt.Errorf("the regular expression has %d bytes; at most %d are allowed", len(text), maxPattern)
 	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	if c.repeated = repeated(parsed); c.repeated > maxRepeated {
+		return fmt.Errorf("the regular expression has %d characters with those that it repeats; at most %d are allowed", c.repeated, maxRepeated)
+	}
 	c.pattern, err = regexp.Compile(text)
 	return err
+}
+
+// repeated returns the characters of a regular expression, with those that it repeats.
+func repeated(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, part := range re.Sub {
+		n += repeated(part)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 // Expressions returns the expressions of the context and the condition. The caller must not change them.
@@ -162,6 +186,9 @@ func (c *Criterion) Holds(s Scope) (bool, error) {
 	subject := plain(context)
 	if len(subject) > maxSubject {
 		return false, fmt.Errorf("the context has %d bytes; a regular expression is matched against at most %d", len(subject), maxSubject)
+	}
+	if len(subject)*c.repeated > maxMatching {
+		return false, fmt.Errorf("the regular expression takes too long for a context of %d bytes", len(subject))
 	}
 	return c.pattern.MatchString(subject), nil
 }

@@ -78,7 +78,9 @@ func (s *Selector) Select(scope Scope) (json.RawMessage, error) {
 		if i > 0 {
 			all = append(all, ',')
 		}
-		all = n.AppendJSON(all)
+		if all = n.AppendJSON(all); len(all) > maxComposed {
+			return nil, fmt.Errorf("%s selects more than %d MiB in %s", s.query, maxComposed>>20, s.context)
+		}
 	}
 	return append(all, ']'), nil
 }

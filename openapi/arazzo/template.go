@@ -90,6 +90,9 @@ func (t *Template) write(s Scope, one func(value json.RawMessage, quote byte) (s
 		}
 		b.WriteString(text)
 		b.WriteString(t.texts[i+1])
+		if b.Len() > maxComposed {
+			return "", fmt.Errorf("the text has more than %d MiB", maxComposed>>20)
+		}
 		quote = quoteAfter(quote, t.texts[i+1])
 	}
 	return b.String(), nil

@@ -70,7 +70,9 @@ func (v *Value) composite(s Scope) (json.RawMessage, error) {
 		if v.kind == tree.Object {
 			all = append(jsonscan.AppendString(all, v.members[i].name), ':')
 		}
-		all = append(all, one...)
+		if all = append(all, one...); len(all) > maxComposed {
+			return nil, fmt.Errorf("the value has more than %d MiB", maxComposed>>20)
+		}
 	}
 	return append(all, end), nil
 }
