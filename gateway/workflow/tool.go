@@ -30,6 +30,7 @@ type Tool struct {
 	scopes     [][]string
 	definition *catalog.Tool
 	metrics    *telemetry.CallMetrics
+	redaction  call.Redaction
 }
 
 // inputs are the arguments of a workflow.
@@ -77,6 +78,7 @@ func (t *Tool) At(plans map[string]*plan.Plan, defaults []string) *Tool {
 	if own.scopes = own.unionOfScopes(defaults); own.scopes == nil {
 		own.scopes = t.scopes
 	}
+	own.redaction = own.unionOfRedactions()
 	return &own
 }
 
@@ -155,14 +157,7 @@ func (t *Tool) AsksUser() bool {
 func (t *Tool) Metrics() *telemetry.CallMetrics { return t.metrics }
 
 // Redaction implements [call.Tool]: what one of the steps hides is hidden.
-func (t *Tool) Redaction() call.Redaction {
-	for p := range t.plans() {
-		if p.Sensitive != nil {
-			return call.Redaction{Sensitive: p.Sensitive}
-		}
-	}
-	return call.Redaction{}
-}
+func (t *Tool) Redaction() call.Redaction { return t.redaction }
 
 // Run implements [call.Tool].
 func (t *Tool) Run(ctx context.Context, c *call.Call) error {
