@@ -31,6 +31,7 @@ type Tool struct {
 	definition *catalog.Tool
 	metrics    *telemetry.CallMetrics
 	redaction  call.Redaction
+	digest     string // of the description and the tools of the steps
 }
 
 // inputs are the arguments of a workflow.
