@@ -173,11 +173,13 @@ func (r *run) arguments(s *step) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the request body must be an object, and is %s", jsonscan.KindOf(body))
 	}
 	for member, value := range jsonscan.Members(body) {
-		name, rest, ok := s.operation.ArgumentFor("body", "", jsonscan.PointerTo(string(member)))
-		if !ok || rest != "" {
-			return nil, fmt.Errorf("the request body has no member %q", member)
+		name, ok, withheld := s.memberArgument(string(member))
+		if withheld {
+			return nil, fmt.Errorf("the member %q of the request body is not for callers", member)
 		}
-		add(name, value)
+		if ok { // a service answers more than it takes, and its answers may become bodies
+			add(name, value)
+		}
 	}
 	return append(dst, '}'), nil
 }
