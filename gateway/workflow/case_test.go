@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,7 +25,7 @@ import (
 
 // TestWorkflows runs testdata/*.txtar: the workflows of w.arazzo.yaml over the operations of api.yaml. Each line of calls names a tool and its
 // arguments; "yes" and "no" answer what the last call has asked, "again" sends the last answer once more, and "replace" goes on with a gateway
-// for which the files NAME.new replace NAME. service has the responses of the service in their order, as "STATUS BODY"; the last one is repeated.
+// for which the files NAME.new replace NAME. service has the responses of the service in their order, as "STATUS BODY", "reset" or "hang"; the last one is repeated.
 // The transcript has the faults and warnings, what tools/list has of the workflows, for each call the requests and the result, and the audit
 // records with the arguments at the JSON Pointers of audit, if there are any.
 func TestWorkflows(t *testing.T) {
@@ -196,6 +197,17 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.next++
 	s.mu.Unlock()
 	status, text, _ := strings.Cut(answer, " ")
+	switch status {
+	case "reset":
+		if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_ = c.(*net.TCPConn).SetLinger(0) // the connection is reset
+			_ = c.Close()                     // as above
+		}
+		return
+	case "hang":
+		<-r.Context().Done()
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	code := 200
 	_, _ = fmt.Sscan(status, &code) // 200 without a script
@@ -211,35 +223,47 @@ func (s *scripted) take() string {
 	return text
 }
 
-// TestCanceled holds that a call that is canceled makes no further step.
-func TestCanceled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	sent := 0
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		sent++
-		cancel()
-		_, _ = io.WriteString(w, `{}`)
-	}))
-	defer service.Close()
-	dir := t.TempDir()
-	description := filepath.Join(dir, "w.arazzo.yaml")
-	if err := os.WriteFile(description, []byte(`arazzo: 1.0.1
+// TestInterrupted holds that a call that is canceled in a step makes no further one, and that a gateway that drains lets a running workflow end.
+func TestInterrupted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		interrupt func(g *gateway.Gateway, cancel func())
+		sent      int
+	}{
+		"canceled": {func(_ *gateway.Gateway, cancel func()) { cancel() }, 1},
+		"drained":  {func(g *gateway.Gateway, _ func()) { g.Drain() }, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var g *gateway.Gateway
+			sent := 0
+			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				sent++
+				tt.interrupt(g, cancel)
+				_, _ = io.WriteString(w, `{}`) // the client may be gone
+			}))
+			defer service.Close()
+			dir := t.TempDir()
+			description := filepath.Join(dir, "w.arazzo.yaml")
+			if err := os.WriteFile(description, []byte(`arazzo: 1.0.1
 info: {title: t, version: "1"}
 sourceDescriptions: [{name: shop, url: api.yaml}]
 workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: b, operationId: list}]}]
 `), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := gatewaytest.Configure(t, dir, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nworkflows: ["+description+"]\n", service.URL)
-	g, err := gateway.New(gateway.Options{Config: c, Version: "1.0.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Load(ctx); err != nil {
-		t.Fatal(err)
-	}
-	_, _, _ = g.CallWithCause(ctx, "both", nil)
-	if sent != 1 {
-		t.Errorf("%d requests were sent", sent)
+				t.Fatal(err)
+			}
+			c := gatewaytest.Configure(t, dir, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nworkflows: ["+description+"]\n", service.URL)
+			var err error
+			if g, err = gateway.New(gateway.Options{Config: c, Version: "1.0.0"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Load(ctx); err != nil {
+				t.Fatal(err)
+			}
+			_, _, _ = g.CallWithCause(ctx, "both", nil)
+			if service.Close(); sent != tt.sent {
+				t.Errorf("%d requests were sent", sent)
+			}
+		})
 	}
 }

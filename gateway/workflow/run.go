@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -263,17 +264,30 @@ func (r *run) interrupted(ctx context.Context, s *step, err error) error {
 		return need
 	}
 	if len(r.Done) == 0 {
+		if outcome := outcomeOf(err); outcome != telemetry.OutcomeUnanswered && ctx.Err() == nil {
+			return &call.Refusal{Outcome: outcome, Err: err}
+		}
 		return err
 	}
 	if ctx.Err() != nil {
 		return r.stopped(ctx, s, err)
 	}
-	outcome := telemetry.OutcomeLimited
+	return r.failed(s, outcomeOf(err), err, err.Error()+". Nothing was sent for this step")
+}
+
+// outcomeOf returns the outcome of a step that was refused: by its scopes, by a limit, or because an answer of the user does not count.
+func outcomeOf(err error) telemetry.Outcome {
 	var refused *mcp.Error
-	if errors.As(err, &refused) && refused.HTTPStatus == 403 {
-		outcome = telemetry.OutcomeScope
+	if !errors.As(err, &refused) {
+		return telemetry.OutcomeUnanswered
 	}
-	return r.failed(s, outcome, err, err.Error()+". Nothing was sent for this step")
+	switch refused.HTTPStatus {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return telemetry.OutcomeScope
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return telemetry.OutcomeLimited
+	}
+	return telemetry.OutcomeUnanswered
 }
 
 // stopped returns the failure of a run whose time is over, or the error of one that was canceled.
