@@ -166,13 +166,8 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	if faults := t.inputs.validator.Validate(schema.Decode(args)); len(faults) > 0 {
-		var b strings.Builder
-		b.WriteString("The arguments are not valid; nothing was sent. Correct them and call again.\n")
-		for _, f := range faults {
-			fmt.Fprintf(&b, "- %s: %s\n", f.Pointer, f.Message)
-		}
-		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: b.String()}
+	if failure := t.validate(args); failure != nil {
+		return failure
 	}
 	r := &run{tool: t, call: c, inputs: args}
 	if err := r.restore(c.Kept()); err != nil {
@@ -193,6 +188,20 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	c.AnswerValue(r.answer())
 	c.Done(ctx, telemetry.OutcomeOK, nil)
 	return nil
+}
+
+// validate returns the failure of a call whose arguments are not valid; nil if they are.
+func (t *Tool) validate(args json.RawMessage) *call.Failure {
+	faults := t.inputs.validator.Validate(schema.Decode(args))
+	if len(faults) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("The arguments are not valid; nothing was sent. Correct them and call again.\n")
+	for _, f := range faults {
+		fmt.Fprintf(&b, "- %s: %s\n", f.Pointer, f.Message)
+	}
+	return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: b.String()}
 }
 
 // maxTimeout is the most time that a workflow takes, besides that of its user.
