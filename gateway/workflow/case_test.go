@@ -21,6 +21,7 @@ import (
 	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
 	"drawbridge/test/gatewaytest"
+	"drawbridge/test/timebox"
 )
 
 // TestWorkflows runs testdata/*.txtar: the workflows of w.arazzo.yaml over the operations of api.yaml. Each line of calls names a tool and its
@@ -81,7 +82,7 @@ func (p *play) records() func() string {
 	p.audit = log
 	return func() string {
 		cancel()
-		<-ended
+		timebox.Wait(p.t, ended)
 		var b strings.Builder
 		for line := range strings.Lines(written.String()) {
 			var r struct {
