@@ -56,7 +56,8 @@ type Settings struct {
 	// Caches responses of GET and HEAD, per caller, as the service's headers allow (RFC 9111). true means {}; false
 	// overrides earlier rules.
 	Cache *Cache `yaml:"cache,omitempty" absent:"no caching" access:"joint: operation"`
-	// Reduces JSON responses by fields, elements or tokens. Errors stay whole. false overrides earlier rules.
+	// Reduces JSON responses by fields, elements or tokens. Errors stay whole, and so do the answers that resources, links and workflows
+	// get: this is no access control, sensitive_fields is. false overrides earlier rules.
 	Result *Result `yaml:"result,omitempty" absent:"the whole answer" access:"none: a part of a response that the caller gets anyway; sensitive_fields hides" empty:"say what is passed on, or leave it out"`
 	// When a response with status 2xx reports a failure, so that the call is an error. false overrides earlier rules.
 	Error *AnswerError `yaml:"error,omitempty" absent:"the status decides" access:"none: a response that the caller gets anyway, as an error; sensitive_fields hides" empty:"say in when how a response reports a failure, such as {when: .success == false}"`

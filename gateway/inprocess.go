@@ -17,6 +17,7 @@ import (
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/workflow"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -116,9 +117,26 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 }
 
 // Workflow reports whether a tool is a workflow.
-func (p *inProcess) Workflow(tool string) bool {
+func (p *inProcess) Workflow(tool string) bool { return p.workflow(tool) != nil }
+
+// workflow returns a tool that is a workflow; nil for any other.
+func (p *inProcess) workflow(tool string) *workflow.Tool {
 	gen := p.served.current.Load()
-	return gen != nil && gen.Main.Tool(tool) != nil && p.Plan(tool) == nil
+	if gen == nil {
+		return nil
+	}
+	w, _ := gen.Main.Tool(tool).(*workflow.Tool)
+	return w
+}
+
+// PreviewWorkflow returns the steps of a call of a workflow as far as they are known before it runs. Nothing is sent. The error says what is
+// wrong with the arguments.
+func (p *inProcess) PreviewWorkflow(tool string, args json.RawMessage) ([]workflow.Preview, error) {
+	w := p.workflow(tool)
+	if w == nil {
+		return nil, fmt.Errorf("there is no workflow %q", tool)
+	}
+	return w.Preview(args)
 }
 
 // Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that

@@ -22,6 +22,9 @@ func (o *Operation) AcceptsArgument(argument string) bool {
 // HasBody reports whether requests have a body.
 func (o *Operation) HasBody() bool { return o.body != nil }
 
+// ForbidsMembers reports whether the schema of the request body forbids members that it does not declare (additionalProperties: false).
+func (o *Operation) ForbidsMembers() bool { return o.body != nil && o.body.closed }
+
 // Required returns the names of the arguments that every call needs, as the schema of the arguments lists them.
 func (o *Operation) Required() []string { return o.inputSchema().Required() }
 

@@ -71,7 +71,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	in.nameAll()
 	in.addChoice()
 	if kind != nil {
-		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content)}
+		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), closed: c.isClosed(content.schema)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
@@ -243,7 +243,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	nameArguments(names)
 	op.former = formerNames(names)
 	rename := make(map[string]string)
-	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), form: formRoot}
+	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), closed: c.isClosed(content.schema), form: formRoot}
 	if op.body.codec.err != nil {
 		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 	}
@@ -267,6 +267,12 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 		return coded(codeSkipSchema, skip(content.node, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
+}
+
+// isClosed reports whether a schema of an object forbids members that it does not declare.
+func (c *compiler) isClosed(s *tree.Node) bool {
+	more := c.follow(s).Get("additionalProperties")
+	return more.Kind() == tree.Bool && !more.Bool()
 }
 
 // stepsOfNames is the number of steps to search for names in one schema of a composition, in addition to one for every

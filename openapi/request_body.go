@@ -22,6 +22,7 @@ type body struct {
 	media    string // Content-Type of the request
 	list     string // the same for a body that is an array; "" if it makes no difference
 	required bool
+	closed   bool // the schema forbids members that it does not declare
 	codec    codec
 	form     bodyForm
 	first    int               // formWhole: its index in Operation.arguments; formMembers: that of the first member

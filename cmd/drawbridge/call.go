@@ -27,7 +27,8 @@ func (p *program) callCommand() *cobra.Command {
 		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
 		Long: `Call runs one tools/call through the whole gateway, credential included, and prints the result.
 With --dry-run nothing is sent: the HTTP request is printed instead, without the credential, and standard error shows what a
-call requires and which settings require it. An API without a base URL is shown with the host base-url.invalid.
+call requires and which settings require it. An API without a base URL is shown with the host base-url.invalid. Of a workflow the
+steps are printed, as far as they don't depend on answers.
 The arguments are a JSON object; @FILE reads them from a file, and - from standard input, up to limits.max_body.
 The result is what a model reads, but whole: limits.max_result_tokens and limits.max_result_binary do not apply. If the service
 did not answer, the cause is printed on standard error, with the host and the port of the service.
@@ -90,8 +91,8 @@ func (p *program) call(c *cobra.Command, location string, args []string, each st
 	switch {
 	case plan == nil && !g.Workflow(tool):
 		return noTool(tool, g.Plans())
-	case plan == nil && (each != "" || dryRun):
-		return usageError{fmt.Errorf("call: %q is a workflow, whose requests depend on the answers to earlier ones: --each and --dry-run are for other tools", tool), c}
+	case plan == nil && each != "":
+		return usageError{fmt.Errorf("call: %q is a workflow: --each is for other tools", tool), c}
 	}
 	if each != "" {
 		return p.callEach(c, g, plan, each, dryRun)
@@ -100,6 +101,9 @@ func (p *program) call(c *cobra.Command, location string, args []string, each st
 		if arguments, err = readArguments(args[1], c.InOrStdin(), g.Config().Limits.MaxBody); err != nil {
 			return usageError{err, nil}
 		}
+	}
+	if dryRun && plan == nil {
+		return p.printSteps(c, g, tool, arguments)
 	}
 	if dryRun {
 		for _, line := range g.Access(plan).Lines() {
@@ -182,6 +186,28 @@ func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.R
 	}
 	_, err = fmt.Fprint(p.stdout, plan.Secrets.All(b.String()))
 	return err
+}
+
+// printSteps prints the requests of the steps of a workflow as far as they are known before it runs.
+func (p *program) printSteps(c *cobra.Command, g *gateway.Gateway, tool string, args json.RawMessage) error {
+	steps, err := g.PreviewWorkflow(tool, args)
+	if err != nil {
+		return errors.New(strings.TrimRight(err.Error(), "\n"))
+	}
+	for i, s := range steps {
+		fmt.Fprintf(p.stdout, "# %d. %s: %s\n", i+1, s.Step, s.Plan.Tool.Name)
+		if len(s.Unknown) == 0 {
+			if err := p.printRequest(c, s.Plan, s.Arguments); err != nil {
+				return fmt.Errorf("the step %s: %w", s.Step, err)
+			}
+			continue
+		}
+		fmt.Fprintf(p.stdout, "%s %s of %s, known after earlier steps: %s\n", s.Plan.Tool.Method, s.Plan.Tool.Path, s.Plan.Tool.API, strings.Join(s.Unknown, ", "))
+		if len(s.Arguments) > len("{}") {
+			fmt.Fprintf(p.stdout, "%s\n", s.Plan.Secrets.All(string(s.Arguments)))
+		}
+	}
+	return nil
 }
 
 // writeRequest prints a request as it is sent, with headers sorted by name.

@@ -14,7 +14,7 @@ import (
 
 // confirm asks the user for consent if the plan needs it and the caller is not exempt.
 func (c *Call) confirm(ctx context.Context) error {
-	if c.Consented || !c.needsConsent(c.Plan) {
+	if c.Consented || !c.NeedsConsent(c.Plan) {
 		return nil
 	}
 	p := c.Plan
@@ -22,32 +22,30 @@ func (c *Call) confirm(ctx context.Context) error {
 	return confirm(ctx, p.Consent.Refuse, c.dialogue(), asked)
 }
 
-// needsConsent reports whether the user must agree to a call of a plan by the caller of c.
-func (c *Call) needsConsent(p *plan.Plan) bool {
+// NeedsConsent reports whether the user must agree to a call of a plan by the caller of c.
+func (c *Call) NeedsConsent(p *plan.Plan) bool {
 	return p.Consent.Needed && !c.Origin.ByOperator() && !c.HasStandingConsent(p)
 }
 
-// Consent asks the user once for consent to calls of the plans now that the tool makes in steps, with the arguments of c; title names the
-// tool. It is not asked for those of later, which ask themselves, but a client that can't be asked is refused before anything is sent. The
+// Consent asks the user once for consent to calls of the plans now, which need it, that the tool makes in steps, with the arguments of c; title
+// names the tool. It is not asked for those of later, which ask themselves, but a client that can't be asked is refused before anything is sent. The
 // error is that of a step of Run.
 func (c *Call) Consent(ctx context.Context, title string, now, later []*plan.Plan) error {
-	asked, refuse := &elicit.Call{Title: title, Args: c.shown()}, false
-	for _, p := range now {
-		if c.needsConsent(p) {
-			asked.Steps, refuse = append(asked.Steps, fmt.Sprintf("%s %s of %s", p.Tool.Method, p.Tool.Path, p.Tool.API)), refuse || p.Consent.Refuse
-		}
-	}
-	if len(asked.Steps) > 0 {
-		return confirm(ctx, refuse, c.dialogue(), asked)
-	}
 	for _, p := range later {
-		if c.needsConsent(p) && p.Consent.Refuse {
+		if c.NeedsConsent(p) && p.Consent.Refuse {
 			if err := c.Client.CanElicit(mcp.ElicitForm); err != nil {
 				return &Failure{telemetry.OutcomeUnconfirmed, err, notAskable}
 			}
 		}
 	}
-	return nil
+	if len(now) == 0 {
+		return nil
+	}
+	asked, refuse := &elicit.Call{Title: title, Args: c.shown()}, false
+	for _, p := range now {
+		asked.Steps, refuse = append(asked.Steps, fmt.Sprintf("%s %s of %s", p.Tool.Method, p.Tool.Path, p.Tool.API)), refuse || p.Consent.Refuse
+	}
+	return confirm(ctx, refuse, c.dialogue(), asked)
 }
 
 // shown returns the arguments of a tool as its user may see them.

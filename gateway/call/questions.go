@@ -92,14 +92,19 @@ func (c *Call) resume() error {
 		a.start, a.begun = a.start.Add(-q.from.Worked), q.from.Begun
 		a.reached[history.Admission] = q.from.Admitted
 	}
-	// A client that waits has shown its token before the user was asked.
-	if p, guard := c.Caller.Principal, c.Endpoint.Guard; p != nil && guard != nil && !p.Until().IsZero() && !time.Now().Before(p.Until()) {
-		return &mcp.Error{
-			Code: mcp.CodeInvalidRequest, Message: "the access token has expired: get another one, and call again",
-			HTTPStatus: http.StatusUnauthorized, Header: guard.InvalidToken(p),
-		}
+	return c.expired() // a client that waits has shown its token before the user was asked
+}
+
+// expired returns the error of a call that goes on after the access token of its caller has expired; nil if it has not.
+func (c *Call) expired() error {
+	p, guard := c.Caller.Principal, c.Endpoint.Guard
+	if p == nil || guard == nil || p.Until().IsZero() || time.Now().Before(p.Until()) {
+		return nil
 	}
-	return nil
+	return &mcp.Error{
+		Code: mcp.CodeInvalidRequest, Message: "the access token has expired: get another one, and call again",
+		HTTPStatus: http.StatusUnauthorized, Header: guard.InvalidToken(p),
+	}
 }
 
 // ask returns the questions of the call, which begin with the first.

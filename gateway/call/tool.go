@@ -61,7 +61,7 @@ type Step struct {
 }
 
 // Step makes a call that is a step of c, for the caller of c, and returns its outcome, which must be closed. The step is authorized, limited
-// and recorded as any call is; its record names c as its parent.
+// and recorded as any call is; its record names c as its parent. It is refused if the caller's token has expired since c began.
 //
 // A step whose user is asked returns an [*mcp.InputRequired]. The tool keeps its State by [Call.Keep], with what the steps before have done,
 // and returns the error; when it runs again, it passes the state to the same step, which goes on from there.
@@ -70,6 +70,9 @@ func (c *Call) Step(ctx context.Context, s Step) (*Outcome, error) {
 		if err := c.settle(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.expired(); err != nil {
+		return nil, err
 	}
 	inv := Invocation{
 		Endpoint: c.Endpoint, Tool: s.Tool, Name: s.Tool.Definition().Name, Origin: FromStep, Method: c.Method, Parent: c.ID(), Caller: c.Caller, Client: c.Client,

@@ -2,6 +2,7 @@ package generation
 
 import (
 	"errors"
+	"slices"
 
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
@@ -59,6 +60,11 @@ func (gen *Generation) addWorkflows(d *Deployment, m *telemetry.Metrics) {
 		}
 	}
 	gen.workflows, gen.WorkflowFaults, gen.WorkflowWarnings = c.Compile(d.descriptions)
+	if server := &gen.Config.Server; gen.Config.State.Redis == nil && (len(server.SealKeys) > 0 || server.SealKeyFile != "") &&
+		slices.ContainsFunc(gen.workflows, (*workflow.Tool).AsksUser) {
+		gen.WorkflowWarnings = append(gen.WorkflowWarnings, "warning: workflows ask the user, and replicas share server.seal_keys but no state.redis: "+
+			"an answer that is sent to two replicas counts at both, and the steps after it run twice; give them state.redis, or run one replica")
+	}
 	definitions := make([]*catalog.Tool, len(gen.workflows))
 	for i, w := range gen.workflows {
 		definitions[i] = w.Definition()

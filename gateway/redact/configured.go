@@ -49,6 +49,17 @@ func (c *Configured) With(secrets ...config.Secret) *Configured {
 	return NewConfigured(locations, all...)
 }
 
+// And returns a finder of the secrets of both.
+func (c *Configured) And(other *Configured) *Configured {
+	switch {
+	case c == nil || c == other:
+		return other
+	case other == nil:
+		return c
+	}
+	return NewConfigured(slices.Concat(c.locations, other.locations), slices.Concat(c.credentials, other.credentials)...)
+}
+
 // All removes the secrets, however short, from a text, in each form in which a request carries them or a service may
 // write them.
 func (c *Configured) All(text string) string {

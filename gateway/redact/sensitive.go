@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -10,7 +11,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Sensitive hides the fields that must not appear in the responses of a tool (sensitive_fields). It is immutable.
+// Sensitive hides the fields that must not appear in the responses of a tool (sensitive_fields). It is immutable once it is in use; the zero
+// value hides nothing.
 type Sensitive struct {
 	filter jsonscan.Filter
 	names  map[string]bool // names of members at any depth
@@ -36,6 +38,30 @@ func NewSensitive(set *config.SensitiveFields) *Sensitive {
 	}
 	return s
 }
+
+// Add makes s hide the names that another one hides, at any depth. It must not be called once s is in use, and neither must [Sensitive.AddAt].
+func (s *Sensitive) Add(other *Sensitive) {
+	if other == nil {
+		return
+	}
+	s.filter.Add(&other.filter)
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	maps.Copy(s.names, other.names)
+}
+
+// AddAt makes s hide, of the values at the JSON Pointer to, what another one hides of a value at the path from, which is made of unescaped
+// tokens. It reports whether that is anything.
+func (s *Sensitive) AddAt(to string, other *Sensitive, from []string) (hides bool) {
+	return other != nil && s.filter.AddAt(to, &other.filter, from)
+}
+
+// Drop makes s hide the values at a JSON Pointer.
+func (s *Sensitive) Drop(pointer string) { s.filter.Pointer(pointer, jsonscan.Drop) }
+
+// IsEmpty reports whether nothing is hidden.
+func (s *Sensitive) IsEmpty() bool { return s.filter.IsEmpty() }
 
 // JSON returns a JSON text without the sensitive fields.
 func (s *Sensitive) JSON(text []byte) []byte { return s.filter.Apply(text) }

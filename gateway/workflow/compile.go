@@ -343,7 +343,7 @@ func (b *binder) complete(t *Tool) {
 		Name: w.ID, Title: text.Truncate(schema.Prose(cmp.Or(w.Summary, w.ID), 0), maxTitle), Description: t.describe(),
 		Input: t.inputs.text, Output: t.outputSchema(), Annotations: a,
 	})
-	t.metrics = b.compiler.Metrics(w.ID)
+	t.metrics, t.redaction, t.digest = b.compiler.Metrics(w.ID), t.unionOfRedactions(), b.digestOf(t)
 	for _, s := range t.steps {
 		s.arguments = nil
 	}

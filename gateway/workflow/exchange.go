@@ -19,7 +19,7 @@ import (
 // exchange is one run of a step: its arguments and its outcome.
 type exchange struct {
 	step      *step
-	arguments json.RawMessage
+	arguments json.RawMessage // without the sensitive fields of the step's tool
 	failure   *call.Failure   // nil if the call succeeded
 	status    int             // of the response; 0 if there was none
 	headers   json.RawMessage // an object of those that callers see, or nil
@@ -29,6 +29,9 @@ type exchange struct {
 // newExchange takes what expressions may refer to from an outcome, which can be closed then.
 func newExchange(s *step, args json.RawMessage, out *call.Outcome) *exchange {
 	x := &exchange{step: s, arguments: args}
+	if hidden := s.tool().Redaction().Sensitive; hidden != nil {
+		x.arguments = hidden.JSON(args)
+	}
 	if out.Failure != nil {
 		failed := *out.Failure
 		x.failure = &failed
@@ -170,11 +173,13 @@ func (r *run) arguments(s *step) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the request body must be an object, and is %s", jsonscan.KindOf(body))
 	}
 	for member, value := range jsonscan.Members(body) {
-		name, rest, ok := s.operation.ArgumentFor("body", "", jsonscan.PointerTo(string(member)))
-		if !ok || rest != "" {
-			return nil, fmt.Errorf("the request body has no member %q", member)
+		name, ok, withheld := s.memberArgument(string(member))
+		if withheld {
+			return nil, fmt.Errorf("the member %q of the request body is not for callers", member)
 		}
-		add(name, value)
+		if ok { // a service answers more than it takes, and its answers may become bodies
+			add(name, value)
+		}
 	}
 	return append(dst, '}'), nil
 }

@@ -53,12 +53,12 @@ func (p *prover) prove() {
 		}
 		for n := range s.Outputs {
 			o := &s.Outputs[n]
-			p.undeclared(o.Position, o.Value.Expressions(), s, p.binder.warn)
+			p.undeclared(o.Position, o.Value.Expressions(), s, false)
 		}
 	}
 	for n := range p.tool.workflow.Outputs {
 		o := &p.tool.workflow.Outputs[n]
-		p.undeclared(o.Position, o.Value.Expressions(), nil, p.binder.warn)
+		p.undeclared(o.Position, o.Value.Expressions(), nil, false)
 	}
 }
 
@@ -93,30 +93,26 @@ func (p *prover) indexOf(id string) int {
 func (p *prover) parameter(s *step, of *arazzo.Parameter, given, needed map[string]bool) {
 	value := p.valueOf(&of.Value, nil)
 	if s.nested != nil {
-		p.undeclared(of.Position, of.Value.Expressions(), nil, p.report(needed[of.Name]))
+		p.undeclared(of.Position, of.Value.Expressions(), nil, needed[of.Name])
 		p.argument(of.Position, s, of.Name, s.nested.inputs.schema, value, given)
 		return
 	}
 	name, _, ok := s.operation.ArgumentFor(of.In, of.Name, "")
 	if !ok {
-		var known []string
-		for _, a := range s.operation.Arguments() {
-			known = append(known, a.Name)
-		}
-		p.wrong(of.Position, "%s has no %s parameter %q%s", s.describe(), of.In, of.Name, text.DidYouMean(text.NearestFew(of.Name, known, 1)...))
+		p.wrong(of.Position, "%s has no %s parameter %q%s", s.describe(), of.In, of.Name, text.DidYouMean(text.NearestFew(of.Name, s.argumentNames(), 1)...))
 		return
 	}
 	if !s.accepts(name) {
 		p.wrong(of.Position, "the %s parameter %q of %s is not for callers, because a rule of the configuration sets or hides it", of.In, of.Name, s.describe())
 		return
 	}
-	p.undeclared(of.Position, of.Value.Expressions(), nil, p.report(needed[name]))
+	p.undeclared(of.Position, of.Value.Expressions(), nil, needed[name])
 	p.argument(of.Position, s, name, s.input(), value, given)
 }
 
-// report returns the function that reports a value that no document declares: it is a fault if the step needs the value.
-func (p *prover) report(needed bool) func(at tree.Position, format string, args ...any) {
-	if needed {
+// report returns the function that reports a fault if it is one, and a warning otherwise.
+func (p *prover) report(isFault bool) func(at tree.Position, format string, args ...any) {
+	if isFault {
 		return p.wrong
 	}
 	return p.binder.warn
@@ -147,10 +143,10 @@ func kindsText(kinds jsonscan.Kinds) string {
 func (p *prover) body(s *step, given, needed map[string]bool) {
 	b := s.Body
 	for i := range b.Replacements {
-		p.undeclared(b.Replacements[i].Position, b.Replacements[i].Value.Expressions(), nil, p.wrong)
+		p.undeclared(b.Replacements[i].Position, b.Replacements[i].Value.Expressions(), nil, true)
 	}
 	if b.Payload.Kind() != tree.Object {
-		p.undeclared(b.Position, b.Payload.Expressions(), nil, p.binder.warn)
+		p.undeclared(b.Position, b.Payload.Expressions(), nil, false)
 	}
 	if s.nested != nil {
 		p.wrong(b.Position, "a workflow has no request body: give it parameters")
@@ -178,13 +174,21 @@ func (p *prover) body(s *step, given, needed map[string]bool) {
 		return
 	}
 	for member, value := range b.Payload.Members() {
-		name, rest, ok := s.operation.ArgumentFor("body", "", jsonscan.PointerTo(member))
-		if !ok || rest != "" || !s.accepts(name) {
-			p.wrong(b.Position, "the body of %s has no member %q", s.describe(), member)
+		name, ok, withheld := s.memberArgument(member)
+		if withheld {
+			p.wrong(b.Position, "the member %q of the body of %s is not for callers, because a rule of the configuration sets or hides it", member, s.describe())
+			continue
+		}
+		if !ok {
+			closed, unsent := s.operation.ForbidsMembers(), ", which is not sent"
+			if closed {
+				unsent = ""
+			}
+			p.report(closed)(b.Position, "the body of %s has no member %q%s%s", s.describe(), member, unsent, text.DidYouMean(text.NearestFew(member, s.argumentNames(), 1)...))
 			continue
 		}
 		given[name] = true
-		p.undeclared(b.Position, value.Expressions(), nil, p.report(needed[name]))
+		p.undeclared(b.Position, value.Expressions(), nil, needed[name])
 		p.payload(s, value, s.input().Property(name), strconv.Quote(name))
 	}
 }
@@ -208,7 +212,7 @@ func (p *prover) payload(s *step, v *arazzo.Value, target *jsonschema.Schema, na
 	required := target.Required()
 	for member, inner := range v.Members() {
 		of := target.Property(member)
-		p.undeclared(s.Body.Position, inner.Expressions(), nil, p.report(slices.Contains(required, member)))
+		p.undeclared(s.Body.Position, inner.Expressions(), nil, slices.Contains(required, member))
 		if of != nil {
 			p.payload(s, inner, of, name+"/"+member)
 		}
@@ -280,30 +284,36 @@ func (s onlyStatus) Value(e arazzo.Expression) (json.RawMessage, bool) {
 
 // expressions reports those of a criterion that refer to what no document declares, so that it can't hold.
 func (p *prover) expressions(at tree.Position, all []arazzo.Expression, s *step) {
-	p.undeclared(at, all, s, p.wrong)
+	p.undeclared(at, all, s, true)
 }
 
-// undeclared reports expressions that are not supported as faults, and those that refer to what no document declares by report.
-func (p *prover) undeclared(at tree.Position, all []arazzo.Expression, s *step, report func(at tree.Position, format string, args ...any)) {
+// undeclared reports expressions that are not supported as faults, and those that refer to what no document declares: as warnings if the
+// document leaves it open, or if the step does not need the value.
+func (p *prover) undeclared(at tree.Position, all []arazzo.Expression, s *step, needed bool) {
 	for _, e := range all {
 		_, err := p.shapeOf(e, s)
 		var missing *undeclaredError
 		switch {
+		case errors.As(err, &missing) && missing.open && needed:
+			p.binder.warn(at, "%s %v (the workflow stops if the service does not answer it)", e.String(), err)
 		case errors.As(err, &missing):
-			report(at, "%s %v", e.String(), err)
+			p.report(needed && !missing.open)(at, "%s %v", e.String(), err)
 		case err != nil:
 			p.wrong(at, "%s %v", e.String(), err)
 		}
 	}
 }
 
-// undeclaredError is the error of an expression that refers to what no document declares. Services may answer it nevertheless.
-type undeclaredError struct{ text string }
+// undeclaredError is the error of an expression that refers to what no document declares.
+type undeclaredError struct {
+	text string
+	open bool // the service may answer it nevertheless, as a schema of an object allows further members
+}
 
 func (e *undeclaredError) Error() string { return e.text }
 
 func undeclared(format string, args ...any) error {
-	return &undeclaredError{fmt.Sprintf(format, args...)}
+	return &undeclaredError{text: fmt.Sprintf(format, args...)}
 }
 
 // valueOf returns what is known of a value, in the response of a step if s is not nil; nil if nothing is.
@@ -390,7 +400,8 @@ func (p *prover) outputOf(e arazzo.Expression) (*jsonscan.Shape, error) {
 	value := &of.Outputs[find(bound.Name)].Value
 	if from := value.Expression(); from != nil && from.Source == arazzo.Response {
 		if _, err := p.shapeOf(*from, of); err != nil {
-			return nil, undeclared("is %s, which %v", from.String(), err)
+			var missing *undeclaredError
+			return nil, &undeclaredError{fmt.Sprintf("is %s, which %v", from.String(), err), errors.As(err, &missing) && missing.open}
 		}
 	}
 	return descend(p.valueOf(value, of), bound.Pointer, of)
@@ -446,7 +457,7 @@ func descend(shape *jsonscan.Shape, pointer string, s *step) (*jsonscan.Shape, e
 			for _, m := range shape.Properties {
 				known = append(known, m.Name)
 			}
-			return nil, undeclared("refers to %q, which %s does not declare%s", token, s.describe(), text.DidYouMean(text.NearestFew(token, known, 1)...))
+			return nil, &undeclaredError{fmt.Sprintf("refers to %q, which %s does not declare%s", token, s.describe(), text.DidYouMean(text.NearestFew(token, known, 1)...)), true}
 		default:
 			return nil, nil //nolint:nilnil // the members are not declared
 		}
@@ -501,10 +512,32 @@ func (s *step) input() *jsonschema.Schema {
 	return s.arguments
 }
 
-// accepts reports whether callers can give an argument. The call decides about the members of a body whose names are not all known.
-func (s *step) accepts(name string) bool {
-	all := s.operation.Arguments()
-	return len(all) == 0 && s.operation.AcceptsArgument(name) || slices.ContainsFunc(all, func(a openapi.Argument) bool { return a.Name == name })
+// argumentNames returns the names of the arguments of the step's operation.
+func (s *step) argumentNames() (names []string) {
+	for _, m := range s.input().Members() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// accepts reports whether callers can give an argument.
+func (s *step) accepts(name string) bool { return accepts(s.operation, name) }
+
+// accepts reports whether an operation has an argument. The call decides about the members of a body whose names are not all known.
+func accepts(o *openapi.Operation, name string) bool {
+	all := o.Arguments()
+	return len(all) == 0 && o.AcceptsArgument(name) || slices.ContainsFunc(all, func(a openapi.Argument) bool { return a.Name == name })
+}
+
+// memberArgument returns the argument that becomes a member of the body; false if the body has no such member. withheld reports that the
+// argument is not for callers.
+func (s *step) memberArgument(member string) (name string, ok, withheld bool) {
+	at := jsonscan.PointerTo(member)
+	if name, rest, found := s.operation.ArgumentFor("body", "", at); found && rest == "" && s.accepts(name) {
+		return name, true, false
+	}
+	name, _, ok = s.plan.Operation.ArgumentFor("body", "", at)
+	return "", false, ok && accepts(s.plan.Operation, name)
 }
 
 // isSafe reports whether a step may be repeated although it is not known whether the service has done it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -34,50 +35,32 @@ type run struct {
 	state
 }
 
-// state is what is kept of a run while its user is asked.
-type state struct {
-	At      int                                   `json:"a"`           // index of the next step
-	Retried int                                   `json:"r,omitempty"` // how often that was repeated
-	Runs    int                                   `json:"n,omitempty"` // steps that have ended
-	Outputs map[string]map[string]json.RawMessage `json:"o,omitempty"` // by step and name
-	Done    []string                              `json:"d,omitempty"` // ids of the steps that succeeded
-	Asked   json.RawMessage                       `json:"s,omitempty"` // the state of the next step, which has asked the user
-	size    int                                   // bytes of Outputs
-}
-
-// restore continues from what was kept; nil for a run that begins.
-func (r *run) restore(kept json.RawMessage) error {
-	if kept != nil {
-		if err := json.Unmarshal(kept, &r.state); err != nil {
-			return fmt.Errorf("state of the workflow: %w", err)
-		}
-	}
-	if r.Outputs == nil {
-		r.Outputs = map[string]map[string]json.RawMessage{}
-	}
-	if r.At < 0 || r.At >= len(r.tool.steps) {
-		return mcp.InvalidParams("the workflow %q has changed since it asked the user: call again", r.tool.Name())
-	}
-	return nil
-}
-
 // consent asks the user once for the steps whose arguments follow from the inputs. The others ask when their arguments are known.
 func (r *run) consent(ctx context.Context) error {
-	if r.call.Kept() != nil {
+	if r.Begun {
 		return nil // the user was asked before the first step
 	}
 	var now, later []*plan.Plan
+	var agreed []string
 	for _, s := range r.tool.steps {
 		switch {
 		case s.nested != nil:
 			later = slices.AppendSeq(later, s.nested.plans())
-		case s.byInputs():
-			now = append(now, s.plan)
-		default:
+		case !s.byInputs():
 			later = append(later, s.plan)
+		case r.call.NeedsConsent(s.plan):
+			now, agreed = append(now, s.plan), append(agreed, s.ID)
 		}
 	}
-	return r.call.Consent(ctx, r.tool.title(), now, later)
+	err := r.call.Consent(ctx, r.tool.title(), now, later)
+	var need *mcp.InputRequired
+	if errors.As(err, &need) {
+		if _, kept := r.keep(); kept != nil {
+			return kept
+		}
+	}
+	r.Begun, r.Agreed = true, agreed
+	return err
 }
 
 // title returns the title of the tool with its name, for the user.
@@ -133,7 +116,7 @@ func (r *run) step(ctx context.Context, s *step) (next int, err error) {
 	}
 	asked := r.Asked
 	r.Asked = nil
-	out, err := r.call.Step(ctx, call.Step{Tool: s.tool(), Arguments: args, State: asked, Consented: s.nested == nil && s.byInputs()})
+	out, err := r.call.Step(ctx, call.Step{Tool: s.tool(), Arguments: args, State: asked, Consented: r.hasAgreed(s)})
 	if err != nil {
 		return 0, r.interrupted(ctx, s, err)
 	}
@@ -145,7 +128,7 @@ func (r *run) step(ctx context.Context, s *step) (next int, err error) {
 		return r.afterFailure(ctx, at, why)
 	}
 	r.Retried = 0
-	if err := r.keep(s, at); err != nil {
+	if err := r.output(s, at); err != nil {
 		return 0, err
 	}
 	if a := r.action(at, s.OnSuccess); a != nil {
@@ -248,8 +231,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keep evaluates the outputs of a step that has succeeded.
-func (r *run) keep(s *step, at *scope) error {
+// output evaluates the outputs of a step that has succeeded.
+func (r *run) output(s *step, at *scope) error {
 	if !slices.Contains(r.Done, s.ID) {
 		r.Done = append(r.Done, s.ID)
 	}
@@ -275,28 +258,38 @@ func (r *run) interrupted(ctx context.Context, s *step, err error) error {
 	if errors.As(err, &need) {
 		r.Asked = need.State
 		r.Runs-- // it is counted when it goes on
-		kept, err := json.Marshal(&r.state)
-		switch {
-		case err != nil:
-			return fmt.Errorf("state of the workflow: %w", err)
-		case len(kept) > maxKept:
-			return r.failed(s, telemetry.OutcomeUnanswered, nil, fmt.Sprintf("the step has to ask the user, and the outputs so far, %d bytes, are too large to be kept meanwhile. Nothing was sent for this step", len(kept)))
+		if kept, err := r.keep(); err != nil {
+			return err
+		} else if kept > maxKept {
+			return r.failed(s, telemetry.OutcomeUnanswered, nil, fmt.Sprintf("the step has to ask the user, and the outputs so far, %d bytes, are too large to be kept meanwhile. Nothing was sent for this step", kept))
 		}
-		r.call.Keep(kept)
 		return need
 	}
 	if len(r.Done) == 0 {
+		if outcome := outcomeOf(err); outcome != telemetry.OutcomeUnanswered && ctx.Err() == nil {
+			return &call.Refusal{Outcome: outcome, Err: err}
+		}
 		return err
 	}
 	if ctx.Err() != nil {
 		return r.stopped(ctx, s, err)
 	}
-	outcome := telemetry.OutcomeLimited
+	return r.failed(s, outcomeOf(err), err, err.Error()+". Nothing was sent for this step")
+}
+
+// outcomeOf returns the outcome of a step that was refused: by its scopes, by a limit, or because an answer of the user does not count.
+func outcomeOf(err error) telemetry.Outcome {
 	var refused *mcp.Error
-	if errors.As(err, &refused) && refused.HTTPStatus == 403 {
-		outcome = telemetry.OutcomeScope
+	if !errors.As(err, &refused) {
+		return telemetry.OutcomeUnanswered
 	}
-	return r.failed(s, outcome, err, err.Error()+". Nothing was sent for this step")
+	switch refused.HTTPStatus {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return telemetry.OutcomeScope
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return telemetry.OutcomeLimited
+	}
+	return telemetry.OutcomeUnanswered
 }
 
 // stopped returns the failure of a run whose time is over, or the error of one that was canceled.
@@ -309,12 +302,15 @@ func (r *run) stopped(ctx context.Context, s *step, err error) error {
 
 // failed returns the failure of the workflow at a step, with the steps that were done.
 func (r *run) failed(s *step, outcome telemetry.Outcome, cause error, why string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The workflow stopped at the step %s (%s): %s.", s.ID, s.name, strings.TrimRight(why, ". \n"))
+	return &call.Failure{Outcome: outcome, Cause: cause, Text: fmt.Sprintf("The workflow stopped at the step %s (%s): %s.", s.ID, s.name, strings.TrimRight(why, ". \n")) + r.done()}
+}
+
+// done says which steps were done.
+func (r *run) done() string {
 	if len(r.Done) == 0 {
-		b.WriteString("\nNo step before it was done.")
-		return &call.Failure{Outcome: outcome, Cause: cause, Text: b.String()}
+		return "\nNo step before it was done."
 	}
+	var b strings.Builder
 	b.WriteString("\nDone before, so that calling the workflow again would do it again:")
 	for _, id := range r.Done {
 		fmt.Fprintf(&b, "\n- %s", id)
@@ -322,7 +318,7 @@ func (r *run) failed(s *step, outcome telemetry.Outcome, cause error, why string
 			fmt.Fprintf(&b, ": %s", text.Truncate(string(object(outputs)), maxTold))
 		}
 	}
-	return &call.Failure{Outcome: outcome, Cause: cause, Text: b.String()}
+	return b.String()
 }
 
 // answer returns the outputs of the workflow, or those of its steps if it declares none. The error is a [*call.Failure].

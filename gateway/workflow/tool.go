@@ -32,6 +32,8 @@ type Tool struct {
 	scopes     [][]string
 	definition *catalog.Tool
 	metrics    *telemetry.CallMetrics
+	redaction  call.Redaction
+	digest     string // of the description and the tools of the steps
 }
 
 // inputs are the arguments of a workflow.
@@ -79,6 +81,7 @@ func (t *Tool) At(plans map[string]*plan.Plan, defaults []string) *Tool {
 	if own.scopes = own.unionOfScopes(defaults); own.scopes == nil {
 		own.scopes = t.scopes
 	}
+	own.redaction = own.unionOfRedactions()
 	return &own
 }
 
@@ -157,14 +160,7 @@ func (t *Tool) AsksUser() bool {
 func (t *Tool) Metrics() *telemetry.CallMetrics { return t.metrics }
 
 // Redaction implements [call.Tool]: what one of the steps hides is hidden.
-func (t *Tool) Redaction() call.Redaction {
-	for p := range t.plans() {
-		if p.Sensitive != nil {
-			return call.Redaction{Sensitive: p.Sensitive}
-		}
-	}
-	return call.Redaction{}
-}
+func (t *Tool) Redaction() call.Redaction { return t.redaction }
 
 // Run implements [call.Tool].
 func (t *Tool) Run(ctx context.Context, c *call.Call) error {
@@ -172,13 +168,8 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	if faults := t.inputs.validator.Validate(schema.Decode(args)); len(faults) > 0 {
-		var b strings.Builder
-		b.WriteString("The arguments are not valid; nothing was sent. Correct them and call again.\n")
-		for _, f := range faults {
-			fmt.Fprintf(&b, "- %s: %s\n", f.Pointer, f.Message)
-		}
-		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: b.String()}
+	if failure := t.validate(args); failure != nil {
+		return failure
 	}
 	r := &run{tool: t, call: c, inputs: args}
 	if err := r.restore(c.Kept()); err != nil {
@@ -203,6 +194,20 @@ func (t *Tool) Run(ctx context.Context, c *call.Call) error {
 	c.AnswerValue(outputs)
 	c.Done(ctx, telemetry.OutcomeOK, nil)
 	return nil
+}
+
+// validate returns the failure of a call whose arguments are not valid; nil if they are.
+func (t *Tool) validate(args json.RawMessage) *call.Failure {
+	faults := t.inputs.validator.Validate(schema.Decode(args))
+	if len(faults) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("The arguments are not valid; nothing was sent. Correct them and call again.\n")
+	for _, f := range faults {
+		fmt.Fprintf(&b, "- %s: %s\n", f.Pointer, f.Message)
+	}
+	return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: b.String()}
 }
 
 // maxTimeout is the most time that a workflow takes, besides that of its user.

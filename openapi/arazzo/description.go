@@ -1,6 +1,7 @@
 package arazzo
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ type Description struct {
 	Version  string // of the specification: "1.0.1", "1.1.0"
 	Self     string // $self; "" if there is none
 	Title    string
+	Digest   [sha256.Size]byte // of the file
 	Sources  []SourceDescription
 	// Workflows are those without faults, in the author's order.
 	Workflows []*Workflow
@@ -114,7 +116,7 @@ func Read(location string, data []byte) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{description: &Description{Location: location}, root: root}
+	r := &reader{description: &Description{Location: location, Digest: sha256.Sum256(data)}, root: root}
 	r.read()
 	if r.unusable {
 		return nil, &r.faults

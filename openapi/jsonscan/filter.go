@@ -70,6 +70,60 @@ func (f *Filter) Pointer(pointer string, fate Fate) {
 	n.fate = max(n.fate, fate)
 }
 
+// IsEmpty reports whether the filter hides nothing.
+func (f *Filter) IsEmpty() bool { return f.names == nil && f.paths == nil }
+
+// Add adds what another filter hides by the names of members.
+func (f *Filter) Add(other *Filter) {
+	for name, fate := range other.names {
+		f.Name(name, fate)
+	}
+}
+
+// AddAt adds, for the values at the JSON Pointer to, what another filter hides of a value at the path from, which is made of unescaped
+// tokens. It reports whether that is anything.
+func (f *Filter) AddAt(to string, other *Filter, from []string) (hides bool) {
+	nodes := []*filterNode{other.paths}
+	for _, token := range from {
+		fate := other.names[token]
+		var next []*filterNode
+		for _, n := range nodes {
+			if n != nil {
+				next = append(next, n.children[token], n.any)
+			}
+		}
+		for _, n := range next {
+			if n != nil {
+				fate = max(fate, n.fate)
+			}
+		}
+		if fate != Keep {
+			f.Pointer(to, fate)
+			return true
+		}
+		nodes = next
+	}
+	for _, n := range nodes {
+		hides = f.addBelow(to, n) || hides
+	}
+	return hides
+}
+
+// addBelow adds the fates of the positions below a node.
+func (f *Filter) addBelow(to string, n *filterNode) (hides bool) {
+	if n == nil {
+		return false
+	}
+	if n.fate != Keep {
+		f.Pointer(to, n.fate)
+		hides = true
+	}
+	for token, next := range n.children {
+		hides = f.addBelow(to+"/"+EscapeToken(token), next) || hides
+	}
+	return f.addBelow(to+"/*", n.any) || hides
+}
+
 // Apply returns a JSON text, which was scanned before, without the values that the filter hides: data itself if it has
 // none of them.
 func (f *Filter) Apply(data []byte) []byte {

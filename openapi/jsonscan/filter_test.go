@@ -53,6 +53,28 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// TestFilterAddAt checks that a value at another place is hidden as at its own.
+func TestFilterAddAt(t *testing.T) {
+	for _, tt := range []struct{ drop, from, in, want string }{
+		{"a", "a", `{"x":1,"y":2}`, `{"y":2}`},
+		{"a", "b a c", `{"x":1}`, `{}`},
+		{"a", "b", `{"x":{"a":1}}`, `{"x":{"a":1}}`}, // names are not added
+		{"/b", "b", `{"x":{"a":1}}`, `{}`},
+		{"/b", "b a", `{"x":1}`, `{}`},
+		{"/b/a/*/c~1d", "b", `{"x":{"a":[{"c/d":1,"e":2}]}}`, `{"x":{"a":[{"e":2}]}}`},
+		{"/*/a", "b", `{"x":{"a":1,"b":2}}`, `{"x":{"b":2}}`},
+		{"/*", "b", `{"x":{"a":1}}`, `{}`},
+		{"/b/a", "c", `{"x":{"a":1}}`, `{"x":{"a":1}}`},
+		{"/a", "", `{"x":{"a":1,"b":2}}`, `{"x":{"b":2}}`},
+	} {
+		f, at := &Filter{}, strings.Fields(tt.from)
+		hides := f.AddAt("/x", filterOf([]string{tt.drop}, nil), at)
+		if got := string(f.Apply([]byte(tt.in))); got != tt.want || hides == f.IsEmpty() {
+			t.Errorf("%s of %q: %s became %s, want %s; hides: %t", tt.drop, at, tt.in, got, tt.want, hides)
+		}
+	}
+}
+
 func filterOf(drop, mask []string) *Filter {
 	f := &Filter{}
 	for fate, all := range map[Fate][]string{Drop: drop, Mask: mask} {

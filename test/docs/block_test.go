@@ -41,7 +41,7 @@ func configurationOf(t *testing.T, b Block) (text string, ok bool) {
 		t.Errorf("%v: %v", b, err)
 		return "", false
 	}
-	if given["overlay"] != nil || given["openapi"] != nil || given["paths"] != nil {
+	if given["overlay"] != nil || given["openapi"] != nil || given["paths"] != nil || given["arazzo"] != nil {
 		return "", false
 	}
 	if strings.HasPrefix(b.Page, "deploy/helm/") {
@@ -74,8 +74,8 @@ func configurationFiles(t *testing.T, dir, text string) string {
 	ca := read(t, "config/testdata/auth_kinds.txtar")
 	ca = ca[strings.Index(ca, "-----BEGIN"):strings.Index(ca, "-- drawbridge.yaml")]
 	authority := filepath.Join(dir, "ca.pem")
-	for name, content := range map[string]string{"ca.pem": ca, "prompts/review.md": "Review it.", "prompts/support/refund.md": "Refund it.",
-		"skills/late-orders/SKILL.md": "---\nname: late-orders\ndescription: d\n---\n", "cancel.arazzo.yaml": "arazzo: 1.0.1\n", "teams/billing/refunds/SKILL.md": "---\nname: refunds\ndescription: d\n---\n"} {
+	for name, content := range map[string]string{"ca.pem": ca, "prompts/review.md": "Review it.", "prompts/support/refund.md": "Refund it.", "cancel.arazzo.yaml": "arazzo: 1.0.1\n",
+		"skills/late-orders/SKILL.md": "---\nname: late-orders\ndescription: d\n---\n", "teams/billing/refunds/SKILL.md": "---\nname: refunds\ndescription: d\n---\n"} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)

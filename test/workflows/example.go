@@ -48,7 +48,7 @@ func (m *maker) value(schema any, name string, depth int) any {
 		return nil
 	}
 	for _, keyword := range []string{"const", "default"} {
-		if v, ok := s[keyword]; ok && v != nil {
+		if v, ok := s[keyword]; ok && v != nil && isOf(v, s["type"]) {
 			return v
 		}
 	}
@@ -88,6 +88,17 @@ func (m *maker) value(schema any, name string, depth int) any {
 		return true
 	}
 	return text(s, name)
+}
+
+// isOf reports whether a value is of the type that a schema has, if that is one: documents have defaults and examples of others.
+func isOf(v, kind any) bool {
+	switch v.(type) {
+	case string:
+		return kind != "array" && kind != "object" && kind != "boolean" && kind != "integer" && kind != "number"
+	case json.Number:
+		return kind != "array" && kind != "object" && kind != "boolean" && kind != "string"
+	}
+	return true
 }
 
 func (m *maker) object(s, properties object, depth int) any {

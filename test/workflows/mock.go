@@ -210,7 +210,7 @@ func parameter(document, op, item object, p *arazzo.Parameter) any {
 		if of["schema"] == nil && of["type"] != nil { // OpenAPI 2.0
 			return of
 		}
-		if example, ok := of["example"].(string); ok && example != "" {
+		if example, ok := of["example"].(string); ok && example != "" && isOf(example, follow(document, of["schema"])["type"]) {
 			return object{"const": example}
 		}
 		return of["schema"]
