@@ -97,6 +97,7 @@ func (c *Call) openFile(id string) (*fileArgument, error) {
 	c.files = append(c.files, f)
 	source := c.Endpoint.Tool(r.Tool)
 	switch to := c.Plan.Tool.API; {
+	case r.API == "": // the caller has sent it
 	case source == nil || c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller.Principal, source):
 		return nil, refused("The file %s%s came from a tool that you may not call.", filestore.Scheme, id)
 	case r.API != to && !slices.Contains(c.r.FilePairs, FilePair{r.API, to}):

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/plan"
 )
 
@@ -48,6 +49,9 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
 	r.HandleFunc("/files/{id}", s.filesRoute(&fileReads{o.Calls.Tools, o.Calls.Own}))
+	uploads := &fileUploads{o.Calls.Tools, o.Calls.Own, s}
+	r.HandleFunc("/files", uploads.route)
+	r.HandleFunc(filetool.UploadPath+"{offer}", uploads.offerRoute)
 	r.HandleFunc("/", s.serveLanding) // a page for browsers and a line for others, without a token (Z9)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(metadataPath, o.Metadata)

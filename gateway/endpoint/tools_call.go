@@ -21,12 +21,16 @@ type toolCalls struct {
 
 func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := From(ctx)
-	if req.Name == filetool.Read && e.Files != nil {
+	if (req.Name == filetool.Read || req.Name == filetool.Upload) && e.Files != nil {
 		owner, ok := e.FileOwner(req.Principal)
 		if !ok {
 			return mcp.InvalidParams("files need a token with a subject")
 		}
-		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.ReadFile(e.Files, owner), req, reply)
+		tool := c.own.ReadFile(e.Files, owner)
+		if req.Name == filetool.Upload {
+			tool = c.own.UploadFile(e.Files.MaxSize(), e.uploadAnswer(owner))
+		}
+		return c.calls.ServeOwn(ctx, e.Endpoint, tool, req, reply)
 	}
 	if !toolsearch.Is(req.Name) {
 		return c.calls.Serve(ctx, e.Endpoint, req, reply)
