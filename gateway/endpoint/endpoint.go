@@ -48,7 +48,7 @@ type Endpoint struct {
 	// uploadURLs reports that models get URLs to which a file is sent without a token.
 	uploadURLs bool
 	publicURL  string // of the gateway; "" if it is not known
-	searched     *toolsearch.Views
+	searched   *toolsearch.Views
 }
 
 // Options are the parameters of [New].
