@@ -49,6 +49,20 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 	return c.forward(ctx, e, scope, req, reply)
 }
 
+// uploadAnswer returns what answers upload_file for the files of a caller.
+func (e *Endpoint) uploadAnswer(owner string) func(filetool.UploadRequest) (string, error) {
+	return func(r filetool.UploadRequest) (string, error) {
+		if !e.uploadURLs {
+			return filetool.UploadCommand(e.publicURL, e.Files.TTL()), nil
+		}
+		sealed, offer, err := e.Files.Offer(owner, filestore.Metadata{Name: r.Name, MediaType: r.MediaType, Tool: filetool.Upload}, r.Size)
+		if err != nil {
+			return "", err
+		}
+		return filetool.UploadURL(e.publicURL, sealed, &offer), nil
+	}
+}
+
 // readResource answers resources/read: files by read_file, all other resources by their operations.
 func (i *implementations) readResource(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := From(ctx)

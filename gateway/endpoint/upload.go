@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,73 +23,46 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/mediatype"
 )
 
 // fileUploads stores files that programs send, as calls of upload_file.
 type fileUploads struct {
 	calls *deliver.Tools
 	own   *builtin.Tools
-	*Server
+	admit func(context.Context, *mcp.Request, http.Header) error
 }
 
-// uploadAnswer returns what answers upload_file for the files of a caller.
-func (e *Endpoint) uploadAnswer(owner string) func(filetool.UploadRequest) (string, error) {
-	return func(r filetool.UploadRequest) (string, error) {
-		if !e.uploadURLs {
-			return filetool.UploadCommand(e.publicURL, e.Files.TTL()), nil
-		}
-		sealed, offer, err := e.Files.Offer(owner, filestore.Metadata{Name: r.Name, MediaType: r.MediaType, Tool: filetool.Upload}, r.Size)
-		if err != nil {
-			return "", err
-		}
-		return filetool.UploadURL(e.publicURL, sealed, &offer), nil
-	}
-}
-
-// route serves POST /files for callers with a token.
-func (f *fileUploads) route(w http.ResponseWriter, r *http.Request) {
-	if e := f.Current().Main; e != nil && e.Files == nil {
-		http.NotFound(w, r)
+// post serves POST /files for a caller with a token.
+func (f *fileUploads) post(w http.ResponseWriter, r *http.Request) {
+	principal := auth.FromContext(r.Context()).ID()
+	owner, ok := From(r.Context()).FileOwner(principal)
+	switch {
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "a file is sent by POST", http.StatusMethodNotAllowed)
+		return
+	case !ok:
+		http.Error(w, "files need a token with a subject", http.StatusForbidden)
 		return
 	}
-	f.dispatchTo(w, r, "", streamable, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		principal := auth.FromContext(r.Context()).ID()
-		owner, ok := From(r.Context()).FileOwner(principal)
-		switch {
-		case r.Method != http.MethodPost:
-			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "a file is sent by POST", http.StatusMethodNotAllowed)
-			return
-		case !ok:
-			http.Error(w, "files need a token with a subject", http.StatusForbidden)
-			return
-		}
-		label, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // "" if it is none
-		m := filestore.Metadata{Name: answer.FileName(r.Header), MediaType: label, Tool: filetool.Upload}
-		f.serve(w, r, principal, m, -1, func(files *filestore.Store) (*filestore.Writer, error) { return files.Create(owner) })
-	}), false)
+	label, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // "" if it is none
+	m := filestore.Metadata{Name: answer.FileName(r.Header), MediaType: label, Tool: filetool.Upload}
+	f.serve(w, r, principal, m, -1, func(files *filestore.Store) (*filestore.Writer, error) { return files.Create(owner) })
 }
 
-// offerRoute serves the URLs of offers, which need no token.
-func (f *fileUploads) offerRoute(w http.ResponseWriter, r *http.Request) {
-	if e := f.Current().Main; e != nil && !e.uploadURLs {
-		http.NotFound(w, r)
+// putOffered serves the URL of an offer, which needs no token.
+func (f *fileUploads) putOffered(w http.ResponseWriter, r *http.Request) {
+	offer, ok := From(r.Context()).Files.OpenOffer(chi.URLParam(r, "offer"))
+	switch {
+	case !ok: // whatever the reason
+		http.Error(w, "no such upload: it was used, or has expired", http.StatusNotFound)
+		return
+	case r.Method != http.MethodPut && r.Method != http.MethodPost:
+		w.Header().Set("Allow", "PUT, POST")
+		http.Error(w, "a file is sent by PUT", http.StatusMethodNotAllowed)
 		return
 	}
-	f.dispatchTo(w, r, "", streamable, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		offer, ok := From(r.Context()).Files.OpenOffer(chi.URLParam(r, "offer"))
-		switch {
-		case !ok: // whatever the reason
-			http.Error(w, "no such upload: it was used, or has expired", http.StatusNotFound)
-			return
-		case r.Method != http.MethodPut && r.Method != http.MethodPost:
-			w.Header().Set("Allow", "PUT, POST")
-			http.Error(w, "a file is sent by PUT", http.StatusMethodNotAllowed)
-			return
-		}
-		f.serve(w, r, offer.Owner, offer.Metadata, offer.Size, func(files *filestore.Store) (*filestore.Writer, error) { return files.CreateOffered(offer) })
-	}), true)
+	f.serve(w, r, offer.Owner, offer.Metadata, offer.Size, func(files *filestore.Store) (*filestore.Writer, error) { return files.CreateOffered(offer) })
 }
 
 // uploadMethod is the name of an upload in records.
@@ -108,7 +82,7 @@ func (f *fileUploads) serve(w http.ResponseWriter, r *http.Request, principal st
 	ctx := r.Context()
 	e := From(ctx)
 	req := &mcp.Request{HTTP: r, Method: uploadMethod, Name: filetool.Upload, Principal: principal}
-	if err := f.Admission.admitPlain(ctx, req, w.Header()); err != nil {
+	if err := f.admit(ctx, req, w.Header()); err != nil {
 		refuse(w, err)
 		return
 	}
@@ -191,7 +165,7 @@ func storeBody(files *filestore.Store, r *http.Request, m filestore.Metadata, si
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrUnexpectedEOF) && r.ContentLength > int64(n) {
 		return filestore.File{}, err
 	}
-	if m.MediaType, _ = call.StoredType(mediatype.Essence(m.MediaType), buffer[:n]); m.MediaType == "" {
+	if m.MediaType, _ = call.StoredType(m.MediaType, buffer[:n]); m.MediaType == "" {
 		m.MediaType = "application/octet-stream"
 	}
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(buffer[:n])), body)

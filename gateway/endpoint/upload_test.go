@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/gateway"
 	"drawbridge/test/gatewaytest"
+	"drawbridge/test/timebox"
 )
 
 // send sends a file over HTTP.
@@ -103,7 +104,7 @@ func TestUpload(t *testing.T) {
 	for i := range codes {
 		wait.Go(func() { codes[i] = send(g, "POST", "/files", token, bytes.NewReader(report), nil).Code })
 	}
-	wait.Wait()
+	timebox.Done(t, wait.Wait)
 	stored := 0
 	for _, code := range codes {
 		switch code {
@@ -183,7 +184,7 @@ func TestUploadURL(t *testing.T) {
 	for i := range codes {
 		wait.Go(func() { codes[i] = send(g, "PUT", path, "", bytes.NewReader(content), nil).Code })
 	}
-	wait.Wait()
+	timebox.Done(t, wait.Wait)
 	stored := 0
 	for _, code := range codes {
 		if code == 201 {
