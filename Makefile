@@ -210,8 +210,8 @@ bench: build ## gateway against a plain reverse proxy; a missed goal is an error
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
 
 .PHONY: files-bench
-files-bench: ## a file of a gigabyte: stored, downloaded and passed on, with the memory that it takes
-	$(GO) test ./gateway/endpoint -run '^$$' -bench BenchmarkFiles -benchtime 1x
+files-bench: build ## a file of a gigabyte: uploaded, stored, downloaded and passed on, with the memory of the process (FILES_FLAGS=-h)
+	$(GO) run ./test/files -gateway bin/drawbridge $(FILES_FLAGS)
 
 .PHONY: tokens
 tokens: build ## rotation, unknown key ids and outages under load (TOKENS_FLAGS='-phase 10m -rotate 30s': in full)

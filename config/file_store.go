@@ -13,6 +13,9 @@ type FileStore struct {
 	Quota ByteSize `yaml:"quota" default:"2GiB" min:"1KiB" max:"16384GiB" access:"none: limits bound the cost of a call"`
 	// The maximum size of the files of all callers together.
 	MaxTotal ByteSize `yaml:"max_total" default:"20GiB" min:"1KiB" max:"16384GiB" access:"none: limits bound the cost of a call"`
+	// Whether upload_file gives models a URL to which one file of the announced size is sent without a token, within 5 minutes. The URL stands in
+	// the context of the model: everybody who reads that can send the file. Otherwise files are sent with a token of the caller.
+	CapabilityURLs bool `yaml:"capability_urls" default:"false" access:"any"`
 	// APIs whose files callers may pass on to another API. Within one API they may.
 	Pass []FilePass `yaml:"pass,omitempty" absent:"within one API" empty:"leave it out"`
 }
@@ -33,6 +36,12 @@ func (f *FileStore) validate(c cursor) {
 		c.errorf("", "needs server.state_dir, the directory in which files are kept")
 	case len(server.SealKeys) == 0 && server.SealKeyFile == "" && c.loader.ok("server.seal_keys", "server.seal_key_file"):
 		c.warnf("", "without server.seal_keys or server.seal_key_file nobody can read a file after a restart")
+	}
+	if c.config().State.Redis != nil {
+		c.warnf("", "replicas need a shared server.state_dir: otherwise a file can be read only at the replica that stored it")
+	}
+	if f.CapabilityURLs && c.loader.ok("server.public_url") && len(c.config().PublicURLs()) == 0 {
+		c.errorf("capability_urls", "needs server.public_url, which the URLs begin with")
 	}
 	if c.ok("max_size", "quota") && f.MaxSize > f.Quota {
 		c.errorf("quota", "must be at least max_size (%s): no file of that size would fit", f.MaxSize)

@@ -2,12 +2,12 @@ package config
 
 import "cmp"
 
-// ReservedToolNames returns the names of the gateway's own tools: those that stand for all others in [PresentationSearch], and that which reads
+// ReservedToolNames returns the names of the gateway's own tools: those that stand for all others in [PresentationSearch], and those for
 // files. No tool of an API has one of them, whatever is listed.
 func (c *Config) ReservedToolNames() []string {
 	names := []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
 	if c.FileStore != nil {
-		names = append(names, "read_file")
+		names = append(names, "read_file", "upload_file")
 	}
 	return names
 }

@@ -77,7 +77,7 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	})
 	addGroup(root, "serve", "Serve:", p.demoCommand(), p.initCommand(), p.serveCommand(), p.stdioCommand())
 	addGroup(root, "look", "See what is served, and try it:", p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.scoreCommand(), p.callCommand())
-	addGroup(root, "operate", "Operate:", p.keyCommand(), p.lockCommand(), p.accountCommand(), p.manifestCommand(), p.driftCommand(), p.readyCommand())
+	addGroup(root, "operate", "Operate:", p.keyCommand(), p.uploadCommand(), p.lockCommand(), p.accountCommand(), p.manifestCommand(), p.driftCommand(), p.readyCommand())
 	root.AddCommand(p.manCommand(), p.versionCommand())
 	strictHelp(root)
 	return root

@@ -25,7 +25,7 @@ type Tools struct {
 // New returns tools whose calls are counted in m.
 func New(m *telemetry.Metrics) *Tools {
 	t := &Tools{metrics: m, calls: map[string]*telemetry.CallMetrics{}}
-	for _, definition := range append(toolsearch.Listed(nil, nil), filetool.Definition) {
+	for _, definition := range toolsearch.Listed(nil, filetool.Definitions()) {
 		t.calls[definition.Name] = m.OwnCall(definition.Name)
 	}
 	return t
@@ -98,7 +98,32 @@ func (t *Tools) UseFile(open OpenFile, id string, use func(*filestore.Reader) er
 }
 
 func (t *Tools) file(run func(context.Context, json.RawMessage) (answer, error)) call.Tool {
-	return &tool{definition: filetool.Definition, metrics: t.calls[filetool.Read], run: run}
+	return &tool{definition: filetool.ReadDefinition, metrics: t.calls[filetool.Read], run: run}
+}
+
+// UploadFile returns upload_file for a model. say returns the answer for the file that it announces.
+func (t *Tools) UploadFile(maxSize int64, say func(filetool.UploadRequest) (string, error)) call.Tool {
+	return t.upload(func(_ context.Context, args json.RawMessage) (answer, error) {
+		r, err := filetool.ParseUpload(args, maxSize)
+		if err != nil {
+			return answer{}, err
+		}
+		text, err := say(r)
+		return answer{texts: [][]byte{[]byte(text)}}, err
+	})
+}
+
+// StoreFile returns upload_file for a request that brings the file without the model. store returns its URI. Its error is a [*call.Failure],
+// or one for the client.
+func (t *Tools) StoreFile(store func() (uri string, err error)) call.Tool {
+	return t.upload(func(context.Context, json.RawMessage) (answer, error) {
+		uri, err := store()
+		return answer{texts: [][]byte{[]byte(uri)}}, err
+	})
+}
+
+func (t *Tools) upload(run func(context.Context, json.RawMessage) (answer, error)) call.Tool {
+	return &tool{definition: filetool.UploadDefinition, metrics: t.calls[filetool.Upload], run: run}
 }
 
 // noFile is the answer for a URI that opens no file, whatever the reason.

@@ -15,7 +15,7 @@ import (
 
 	"drawbridge/gateway/filestore"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi"
 )
 
 // maxFileArguments is the maximum number of files in the arguments of one call.
@@ -28,16 +28,37 @@ type fileArgument struct {
 	// model writes, so that each form of a body takes files in the same places. It is random, and the length of a request tells nothing
 	// of it.
 	mark []byte
+	// as is how the body has the content at a place that is declared as base64; nil for another place.
+	as *openapi.Base64
 }
 
-// fileArguments returns the arguments with a data URL in place of each URI of a file, and opens these files. They are closed with the call.
+// text returns what stands for the content in the arguments: the mark in base64, in a data URL unless it is sent verbatim.
+func (f *fileArgument) text() string {
+	encoded := base64.StdEncoding.EncodeToString(f.mark)
+	if f.as != nil && f.as.Verbatim {
+		return encoded
+	}
+	name := ""
+	if f.Name != "" {
+		name = ";name=" + url.PathEscape(f.Name)
+	}
+	return "data:" + cmp.Or(f.MediaType, "application/octet-stream") + name + ";base64," + encoded
+}
+
+// newMark returns a random mark of which base64 has no padding, so that it is the same in each variant.
+func newMark() []byte {
+	text := rand.Text()
+	return []byte(text + strings.Repeat("A", (3-len(text)%3)%3))
+}
+
+// fileArguments returns the arguments with what stands for its content in place of each URI of a file, and opens these files. They are closed with the call.
 // The error is a [*Failure].
 func (c *Call) fileArguments(args json.RawMessage) (json.RawMessage, error) {
 	if c.r.Files == nil || !bytes.Contains(args, []byte(filestore.Scheme)) {
 		return args, nil
 	}
 	var failure error
-	replaced := replaceTexts(args, func(text string) (string, bool) {
+	replaced := c.Plan.Requests.ReplaceTexts(args, func(text string, as *openapi.Base64) (string, bool) {
 		ref, ok := filestore.ParseURI(text)
 		if !ok || !ref.Whole() || failure != nil {
 			return "", false
@@ -47,7 +68,8 @@ func (c *Call) fileArguments(args json.RawMessage) (json.RawMessage, error) {
 			failure = err
 			return "", false
 		}
-		return dataURL(f), true
+		f.as = as
+		return f.text(), true
 	})
 	if failure != nil {
 		return nil, failure
@@ -71,7 +93,7 @@ func (c *Call) openFile(id string) (*fileArgument, error) {
 	if err != nil {
 		return nil, refused("There is no file %s%s for you: a file is kept for a limited time, and for the caller that got it. Call its tool again.", filestore.Scheme, id)
 	}
-	f := &fileArgument{r, []byte(rand.Text())}
+	f := &fileArgument{Reader: r, mark: newMark()}
 	c.files = append(c.files, f)
 	switch to := c.Plan.Tool.API; {
 	case !c.Endpoint.AllowsFile(c.Caller.Principal, r):
@@ -80,46 +102,6 @@ func (c *Call) openFile(id string) (*fileArgument, error) {
 		return nil, refused("The gateway passes no files of %s on to %s. Tell the user that its operator can allow it (files.pass).", r.API, to)
 	}
 	return f, nil
-}
-
-// dataURL returns a data URL with the mark of a file as its content.
-func dataURL(f *fileArgument) string {
-	name := ""
-	if f.Name != "" {
-		name = ";name=" + url.PathEscape(f.Name)
-	}
-	return "data:" + cmp.Or(f.MediaType, "application/octet-stream") + name + ";base64," + base64.StdEncoding.EncodeToString(f.mark)
-}
-
-// replaceTexts returns a JSON text with other strings, as replace has them.
-func replaceTexts(v []byte, replace func(text string) (string, bool)) []byte {
-	switch jsonscan.KindOf(v) {
-	case jsonscan.String:
-		if text, ok := replace(string(jsonscan.Unquote(v))); ok {
-			return jsonscan.AppendString(nil, text)
-		}
-	case jsonscan.Object:
-		out := []byte{'{'}
-		for name, member := range jsonscan.Members(v) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(jsonscan.AppendString(out, name), ':')
-			out = append(out, replaceTexts(member, replace)...)
-		}
-		return append(out, '}')
-	case jsonscan.Array:
-		out := []byte{'['}
-		for item := range jsonscan.Elements(v) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, replaceTexts(item, replace)...)
-		}
-		return append(out, ']')
-	default:
-	}
-	return v
 }
 
 // attachFiles replaces the marks in the body of a request by the contents of the files, which are read while the request is sent, each time
@@ -140,30 +122,24 @@ func (c *Call) attachFiles(req *http.Request) error {
 	}
 	pieces, length := []piece{{text: text}}, int64(len(text))
 	for _, f := range c.files {
-		found := 0
-		for i := 0; i < len(pieces); i++ {
-			before, after, ok := bytes.Cut(pieces[i].text, f.mark)
-			if !ok {
-				continue
-			}
-			pieces = slices.Replace(pieces, i, i+1, piece{text: before}, piece{file: f}, piece{text: after})
+		encoded, added := base64.StdEncoding.EncodeToString(f.mark), false
+		if pieces, added = replaceMark(pieces, f.mark, piece{file: f}); added {
 			length += f.Size - int64(len(f.mark))
-			found++
-			i++
+		} else if f.as != nil {
+			if pieces, added = replaceMark(pieces, []byte(f.text()), piece{file: f, as: f.as.Encoding}); added {
+				length += encodedLen(f.as.Encoding, f.Size) - int64(len(f.text()))
+			}
 		}
-		encoded := base64.StdEncoding.EncodeToString(f.mark)
-		if found == 0 || strings.Contains(req.URL.String(), encoded) || slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte(encoded)) }) {
+		if !added || strings.Contains(req.URL.String(), encoded) || slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte(encoded)) }) {
 			return &Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + f.URI() +
-				" stands where the tool takes no file: write it in place of the base64 of a file or of a binary body."}
+				" stands where the tool takes no file: write it in place of base64."}
 		}
 	}
 	req.ContentLength = length
 	req.GetBody = func() (io.ReadCloser, error) {
 		readers := make([]io.Reader, len(pieces))
 		for i, p := range pieces {
-			if readers[i] = bytes.NewReader(p.text); p.file != nil {
-				readers[i] = p.file.Content()
-			}
+			readers[i] = p.reader()
 		}
 		return io.NopCloser(io.MultiReader(readers...)), nil
 	}
@@ -171,10 +147,32 @@ func (c *Call) attachFiles(req *http.Request) error {
 	return nil
 }
 
+// replaceMark returns the pieces with another one in place of a mark. It reports whether the mark was in one of them.
+func replaceMark(pieces []piece, mark []byte, by piece) ([]piece, bool) {
+	for i, p := range pieces {
+		if before, after, ok := bytes.Cut(p.text, mark); ok {
+			return slices.Replace(pieces, i, i+1, piece{text: before}, by, piece{text: after}), true
+		}
+	}
+	return pieces, false
+}
+
 // piece is a part of a body: bytes, or a file.
 type piece struct {
 	text []byte
 	file *fileArgument
+	as   *base64.Encoding // of the file; nil for its bytes
+}
+
+// reader returns the content of the piece from its beginning.
+func (p piece) reader() io.Reader {
+	switch {
+	case p.file == nil:
+		return bytes.NewReader(p.text)
+	case p.as == nil:
+		return p.file.Content()
+	}
+	return &base64Reader{from: p.file.Content(), as: p.as}
 }
 
 // closeFiles closes the files of the arguments.

@@ -44,7 +44,7 @@ func (c *Call) storeResponse(ctx context.Context, resp *http.Response) (stored b
 	}
 	var head bytes.Buffer
 	_, err = io.CopyN(&head, resp.Body, int64(c.r.Inline)+1)
-	media, text := storedType(mediatype.Essence(resp.Header.Get("Content-Type")), head.Bytes())
+	media, text := StoredType(mediatype.Essence(resp.Header.Get("Content-Type")), head.Bytes())
 	if err != nil || text && !c.storesText(resp, media, head.Bytes()) {
 		if direct {
 			body.SetLimit(limit)
@@ -95,8 +95,8 @@ func (c *Call) mayStore(resp *http.Response) bool {
 // maxMediaType is the maximum length in bytes of a media type (RFC 6838 section 4.2: 127 of each of its two names).
 const maxMediaType = 255
 
-// storedType returns the media type of a response by its label and its first bytes, and whether it is text.
-func storedType(label string, head []byte) (media string, text bool) {
+// StoredType returns the media type of a file by its label and its first bytes, and whether it is text.
+func StoredType(label string, head []byte) (media string, text bool) {
 	if len(label) > maxMediaType {
 		label = ""
 	}

@@ -161,6 +161,7 @@ workflows: [{workflowId: both, steps: [{stepId: a, operationId: list}, {stepId: 
 		{name: "search", method: "tools/call", mcpName: "search_tools", params: `"name":"search_tools","arguments":{"query":"purge"}`, code: 200},
 		{name: "describe", method: "tools/call", mcpName: "describe_tools", params: `"name":"describe_tools","arguments":{"names":["purge"]}`, code: 200},
 		{name: "file of nobody", method: "tools/call", mcpName: "read_file", params: `"name":"read_file","arguments":{"uri":"drawbridge-file:aaaaaaaaaaaaaaaa"}`, code: 200},
+		{name: "upload", method: "tools/call", mcpName: "upload_file", params: `"name":"upload_file","arguments":{"name":"a.pdf","size":1}`, code: 200},
 		{name: "file of nobody as a resource", method: "resources/read", mcpName: "drawbridge-file:aaaaaaaaaaaaaaaa", params: `"uri":"drawbridge-file:aaaaaaaaaaaaaaaa"`, code: 400, earlier: 200},
 		{name: "download of nobody's file", path: "/files/aaaaaaaaaaaaaaaa", code: 404},
 		{name: "resources", method: "resources/list", code: 200},

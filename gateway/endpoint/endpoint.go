@@ -45,7 +45,10 @@ type Endpoint struct {
 	skillScopes  *auth.Views // the same for skills
 	PageCache    *pageCache
 	Files        *filestore.Store // of callers; nil if none are kept
-	searched     *toolsearch.Views
+	// uploadURLs reports that models get URLs to which a file is sent without a token.
+	uploadURLs bool
+	publicURL  string // of the gateway; "" if it is not known
+	searched   *toolsearch.Views
 }
 
 // Options are the parameters of [New].
@@ -77,6 +80,10 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	full := &Endpoint{
 		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Skills: o.Skills, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
 		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(), Files: o.Files, searched: &toolsearch.Views{},
+		uploadURLs: c.FileStore != nil && c.FileStore.CapabilityURLs,
+	}
+	if urls := c.PublicURLs(); len(urls) > 0 {
+		full.publicURL = urls[0]
 	}
 	var before *Presentation
 	if o.Before != nil {

@@ -210,6 +210,6 @@ func (s *Server) filesRoute(f *fileReads) http.HandlerFunc {
 			http.NotFound(w, r)
 			return
 		}
-		s.dispatchTo(w, r, "", streamable, handler)
+		s.dispatchTo(w, r, "", streamable, handler, false)
 	}
 }

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -365,6 +366,27 @@ paths:
       parameters: [{name: q, in: query, schema: {type: string}}]
       requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
       responses: {"200": {description: ok}}
+  /mail:
+    post:
+      operationId: mail
+      parameters: [{name: key, in: query, schema: {type: string, format: byte}}]
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              properties:
+                note: {type: string}
+                attachments: {type: array, items: {$ref: "#/components/schemas/Attachment"}}
+                signature: {type: string, contentEncoding: base64url, description: Signed by the sender.}
+      responses: {"200": {description: ok}}
+  /base64: {put: {operationId: base64, requestBody: {required: true, content: {application/pdf: {schema: {type: string, contentEncoding: base64}}}}, responses: {"200": {description: ok}}}}
+components:
+  schemas:
+    Attachment:
+      type: object
+      properties: {name: {type: string}, content: {type: string, format: byte}, thread: {$ref: "#/components/schemas/Attachment"}}
 `
 
 // TestFileArguments holds that the URI of a file stands for its content where a tool takes a file, also if the request is repeated, and that
@@ -425,6 +447,28 @@ func TestFileArguments(t *testing.T) {
 			t.Errorf("the length is %d after %d requests", length, requests)
 		}
 	}
+	// Members of a body that are base64 take files, too, at any depth and more than once.
+	standard, urlSafe := base64.StdEncoding.EncodeToString(report), base64.RawURLEncoding.EncodeToString(report)
+	for _, tt := range []struct{ tool, arguments, want string }{
+		{"mail", `{"note":"n","attachments":[{"name":"a","content":"$"},{"thread":{"content":"$"}}]}`, `{"note":"n","attachments":[{"name":"a","content":"` + standard + `"},{"thread":{"content":"` + standard + `"}}]}`},
+		{"mail", `{"signature":"$"}`, `{"signature":"` + urlSafe + `"}`},
+		{"base64", `{"body":"$"}`, standard},
+	} {
+		got, requests = nil, 1
+		w := c.Send("tools/call", tt.tool, strings.ReplaceAll(tt.arguments, "$", uri))
+		if string(got) != tt.want || length != int64(len(tt.want)) || strings.Contains(w.Body.String(), `"isError":true`) {
+			t.Errorf("%s: %d bytes, want %d: %.300s, %.400s", tt.arguments, len(got), len(tt.want), got, w.Body)
+		}
+	}
+	listed := c.Send("tools/list", "", "").Body.String()
+	for _, want := range []string{`"content":{"type":"string","format":"byte","description":"Or a drawbridge-file: URI."}`, `"description":"Signed by the sender. Or a drawbridge-file: URI."`} {
+		if !strings.Contains(listed, want) {
+			t.Errorf("%s is not in %s", want, listed)
+		}
+	}
+	if strings.Contains(listed, `"key":{"type":"string","format":"byte","description"`) {
+		t.Error("a parameter is said to take files")
+	}
 	requests, got = 1, nil
 	refused := func(what string, c *gatewaytest.Client, tool, arguments, want string) {
 		t.Helper()
@@ -435,6 +479,8 @@ func TestFileArguments(t *testing.T) {
 	refused("a text", c, "json", `{"note":"`+uri+`"}`, "takes no file")
 	refused("a query", c, "json", `{"q":"`+uri+`","note":"n"}`, "takes no file")
 	refused("a text of a form", c, "form", `{"note":"`+uri+`"}`, "takes no file")
+	refused("a parameter in base64", c, "mail", `{"key":"`+uri+`","note":"n"}`, "takes no file")
+	refused("a text of JSON beside one in base64", c, "mail", `{"note":"`+uri+`","signature":"`+uri+`"}`, "takes no file")
 	refused("an unknown file", c, "binary", `{"body":"drawbridge-file:aaaaaaaaaaaaaaaa"}`, "There is no file")
 	bob := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", idp.Token(t, map[string]any{"sub": "bob"}))
 	refused("a foreign file", bob, "binary", `{"body":"`+uri+`"}`, "There is no file")

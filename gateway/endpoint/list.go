@@ -102,7 +102,7 @@ func (e *Endpoint) listPages(kind listKind, key viewKey, c *choice) [][]byte {
 	case Tools:
 		var own []*catalog.Tool
 		if e.Files != nil {
-			own = append(own, filetool.Definition)
+			own = filetool.Definitions()
 		}
 		if e.searches(c) {
 			return e.searchPages(f, granted, c, visible, own)

@@ -19,6 +19,7 @@ type Request struct {
 	response  http.Header    // headers of the response, for code that rejects the request before the response has begun; nil if there are none
 	transport transport      // of the several that the MCP handler serves
 	handler   http.Handler   // of what is admitted; nil for the MCP handler of the endpoint
+	tokenless bool           // handler needs no token
 	deferred  func()         // the rest of a request that has become a subscription stream; nil if it has not
 	slot      *listener.Slot // of the connection; nil if it is not over HTTP/2
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"drawbridge/gateway/filetool"
 	"drawbridge/gateway/plan"
 )
 
@@ -48,6 +49,9 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
 	r.HandleFunc("/files/{id}", s.filesRoute(&fileReads{o.Calls.Tools, o.Calls.Own}))
+	uploads := &fileUploads{o.Calls.Tools, o.Calls.Own, s.Admission.admitPlain}
+	r.HandleFunc("/files", s.uploadRoute(uploads.post, false))
+	r.HandleFunc(filetool.UploadPath+"{offer}", s.uploadRoute(uploads.putOffered, true))
 	r.HandleFunc("/", s.serveLanding) // a page for browsers and a line for others, without a token (Z9)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(metadataPath, o.Metadata)
@@ -68,6 +72,17 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 		}
 		r.ServeHTTP(w, req)
 	}))}
+}
+
+// uploadRoute serves a route to which files are sent; tokenless reports that its URLs need no token. There is none unless the gateway has it.
+func (s *Server) uploadRoute(handler http.HandlerFunc, tokenless bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if e := s.Current().Main; e != nil && (e.Files == nil || tokenless && !e.uploadURLs) {
+			http.NotFound(w, r)
+			return
+		}
+		s.dispatchTo(w, r, "", streamable, handler, tokenless)
+	}
 }
 
 // routed is a router behind middleware whose routes can still be walked.

@@ -29,13 +29,13 @@ type ServerOptions struct {
 
 // dispatch serves a request to an endpoint, of those that are served when it arrives.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, name string, t transport) {
-	s.dispatchTo(w, r, name, t, nil)
+	s.dispatchTo(w, r, name, t, nil, false)
 }
 
-// dispatchTo is dispatch with another handler than that of MCP, unless it is nil.
-func (s *Server) dispatchTo(w http.ResponseWriter, r *http.Request, name string, t transport, handler http.Handler) {
+// dispatchTo is dispatch with another handler than that of MCP, unless it is nil. tokenless reports that it needs no token.
+func (s *Server) dispatchTo(w http.ResponseWriter, r *http.Request, name string, t transport, handler http.Handler, tokenless bool) {
 	set := s.Current()
-	v := &Request{handler: handler, Endpoint: set.Lookup(name).under(set.Screening.urls.of(r)), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
+	v := &Request{handler: handler, tokenless: tokenless, Endpoint: set.Lookup(name).under(set.Screening.urls.of(r)), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
 	v.Identifier.Given = forwardedRequestID(s.Clients, r)
 	set.Screening.dispatcher.dispatch(w, r, v)
 }
@@ -73,7 +73,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch entry := v.handler; {
 	case entry == nil:
 		v.Endpoint.entry.ServeHTTP(w, r)
-	case v.Endpoint.Guard == nil:
+	case v.Endpoint.Guard == nil || v.tokenless:
 		entry.ServeHTTP(w, r)
 	default:
 		v.Endpoint.Guard.Protect(entry).ServeHTTP(w, r)

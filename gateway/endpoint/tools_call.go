@@ -21,12 +21,16 @@ type toolCalls struct {
 
 func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := From(ctx)
-	if req.Name == filetool.Read && e.Files != nil {
+	if (req.Name == filetool.Read || req.Name == filetool.Upload) && e.Files != nil {
 		owner, ok := e.FileOwner(req.Principal)
 		if !ok {
 			return mcp.InvalidParams("files need a token with a subject")
 		}
-		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.ReadFile(e.fileOpener(ctx, owner)), req, reply)
+		tool := c.own.ReadFile(e.fileOpener(ctx, owner))
+		if req.Name == filetool.Upload {
+			tool = c.own.UploadFile(e.Files.MaxSize(), e.uploadAnswer(owner))
+		}
+		return c.calls.ServeOwn(ctx, e.Endpoint, tool, req, reply)
 	}
 	if !toolsearch.Is(req.Name) {
 		return c.calls.Serve(ctx, e.Endpoint, req, reply)
@@ -43,6 +47,20 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Describe(scope, e.features(req.Revision)), req, reply)
 	}
 	return c.forward(ctx, e, scope, req, reply)
+}
+
+// uploadAnswer returns what answers upload_file for the files of a caller.
+func (e *Endpoint) uploadAnswer(owner string) func(filetool.UploadRequest) (string, error) {
+	return func(r filetool.UploadRequest) (string, error) {
+		if !e.uploadURLs {
+			return filetool.UploadCommand(e.publicURL, e.Files.TTL()), nil
+		}
+		sealed, offer, err := e.Files.Offer(owner, filestore.Metadata{Name: r.Name, MediaType: r.MediaType, Tool: filetool.Upload}, r.Size)
+		if err != nil {
+			return "", err
+		}
+		return filetool.UploadURL(e.publicURL, sealed, &offer), nil
+	}
 }
 
 // readResource answers resources/read: files by read_file, all other resources by their operations.

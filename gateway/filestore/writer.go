@@ -20,7 +20,7 @@ type Metadata struct {
 	Name string // without a path; may be empty
 	// MediaType is that of the bytes, without parameters; "" if it is unknown.
 	MediaType string
-	API, Tool string // that the file came from
+	API, Tool string // that the file came from; API is empty for a file that the principal has sent
 }
 
 // File is a stored file.
@@ -48,11 +48,17 @@ type Writer struct {
 }
 
 // Create begins a file of a principal. The error is an [*Error].
-func (s *Store) Create(owner string) (*Writer, error) {
+func (s *Store) Create(owner string) (*Writer, error) { return s.begin(owner, newID()) }
+
+// begin begins a file with an id.
+func (s *Store) begin(owner, id string) (*Writer, error) {
 	k := &(*s.keys.Load())[0]
-	w := &Writer{store: s, key: k, folder: k.folderOf(owner), id: newID()}
+	w := &Writer{store: s, key: k, folder: k.folderOf(owner), id: id}
 	w.temp = tempPrefix + w.id
 	if err := w.open(); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
 		failed := s.disk(err)
 		s.stored.WithLabelValues(string(Disk)).Inc()
 		return nil, failed
@@ -66,8 +72,14 @@ func (w *Writer) open() error {
 	s := w.store
 	// A sweep must not take the file for one of a process that has died, so it is known before it exists.
 	s.mu.Lock()
-	s.writes[w.temp] = w
+	taken := s.writes[w.temp] != nil
+	if !taken {
+		s.writes[w.temp] = w
+	}
 	s.mu.Unlock()
+	if taken {
+		return fs.ErrExist
+	}
 	f, err := w.create()
 	if errors.Is(err, fs.ErrNotExist) { // a sweep has removed the empty folder in between
 		f, err = w.create()

@@ -13,11 +13,17 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Read is the name of the tool.
-const Read = "read_file"
+// The names of the tools.
+const (
+	Read   = "read_file"
+	Upload = "upload_file"
+)
 
-// Definition is that of the tool.
-var Definition = catalog.NewTool(catalog.Definition{
+// Definitions returns those of the tools.
+func Definitions() []*catalog.Tool { return []*catalog.Tool{ReadDefinition, UploadDefinition} }
+
+// ReadDefinition is that of read_file.
+var ReadDefinition = catalog.NewTool(catalog.Definition{
 	Name: Read, Title: "Read a file",
 	Description: "Reads a part of a file that a tool has answered with: lines of a text or rows of a CSV, lines that contain a text, or bytes. " +
 		"To pass a file on to a tool that takes one, write its URI in place of the base64.",

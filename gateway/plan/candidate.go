@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -128,6 +129,9 @@ func (c *candidate) takeLenience(condition *auth.Condition) {
 	}
 }
 
+// fileNote says at each place that takes a file that the URI of one is enough.
+const fileNote = "Or a drawbridge-file: URI."
+
 // newCatalog returns the definitions of the candidates, and those of kept units. All operations take part in naming.
 func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog {
 	var apis []catalog.API
@@ -145,7 +149,11 @@ func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog 
 				if c == nil {
 					return catalog.Choice{}, false
 				}
-				return c.choice(), true
+				choice := c.choice()
+				if o.Config.FileStore != nil {
+					choice.Shown = cmp.Or(choice.Shown, op).WithBase64Note(fileNote)
+				}
+				return choice, true
 			}})
 	}
 	return catalog.Build(apis, catalog.Options{

@@ -214,7 +214,7 @@ state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
 proxy: {url: "http://proxy.internal", user: u, password: secret}
-files: {pass: [{from: a, to: b}]}
+files: {capability_urls: true, pass: [{from: a, to: b}]}
 telemetry: {otlp_endpoint: "http://127.0.0.1:4318", otlp_signals: [traces, metrics]}
 audit: {otlp: true, subject: plain, fields: [/n], refusals: true}
 `

@@ -55,6 +55,7 @@ var sentences = map[string]string{
 	"apis.ca_file":                        "ca_file is another, so other servers are trusted",
 	"apis.tls.server_name":                "tls.server_name is another, so other servers are trusted",
 	"apis.tls.min_version":                "tls.min_version is lower",
+	"files.capability_urls":               "capability_urls lets everybody who has the URL of an upload store its file",
 	"apis.trust_extensions":               "trust_extensions lets the document decide on its restrictions",
 	"apis.trust_extensions gone":          "trust_extensions is off, so the restrictions in the document no longer apply",
 	"apis.answer_headers":                 "answer_headers shows callers more headers of the service's answers",
