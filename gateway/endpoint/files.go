@@ -3,7 +3,6 @@ package endpoint
 import (
 	"context"
 	"errors"
-	"maps"
 	"mime"
 	"net/http"
 	"strings"
@@ -120,9 +119,6 @@ func fileNotFound(req *mcp.Request) *mcp.Error {
 // fileMethod is the name of a download in records.
 const fileMethod = "GET /files"
 
-// writeTimeout is the time in which the client must take a piece of a file.
-const writeTimeout = 30 * time.Second
-
 // serveFile serves a download to an admitted caller. The content is never displayed: it comes from services, and a page of it at this origin
 // could act for the user.
 func (f *fileReads) serveFile(s *Server) http.Handler {
@@ -159,17 +155,6 @@ func (f *fileReads) serveFile(s *Server) http.Handler {
 	})
 }
 
-// refuse answers a request that is no message of MCP with an error of package mcp.
-func refuse(w http.ResponseWriter, err error) {
-	var fault *mcp.Error
-	if !errors.As(err, &fault) || fault.HTTPStatus == 0 {
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
-	maps.Copy(w.Header(), fault.Header)
-	http.Error(w, fault.Message, fault.HTTPStatus)
-}
-
 // setFileHeaders sets the headers of a download.
 func setFileHeaders(h http.Header, file *filestore.Reader) {
 	name, mediaType := file.Name, file.MediaType
@@ -188,18 +173,6 @@ func setFileHeaders(h http.Header, file *filestore.Reader) {
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("ETag", `"`+file.ID+`"`) // the content of a file never changes
-}
-
-// pacedWriter ends a response whose client stops reading.
-type pacedWriter struct {
-	http.ResponseWriter
-	controller *http.ResponseController
-}
-
-// Write implements [io.Writer].
-func (w *pacedWriter) Write(p []byte) (int, error) {
-	_ = w.controller.SetWriteDeadline(time.Now().Add(writeTimeout)) // an error is that of a connection without deadlines
-	return w.ResponseWriter.Write(p)
 }
 
 // filesRoute serves /files/ID: the checks are those of requests to /mcp, and the file takes the place of the MCP handler.
