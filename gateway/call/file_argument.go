@@ -98,7 +98,7 @@ func (c *Call) openFile(id string) (*fileArgument, error) {
 	switch to := c.Plan.Tool.API; {
 	case !c.Endpoint.AllowsFile(c.Caller.Principal, r):
 		return nil, refused("The file %s%s came from a tool that you may not call.", filestore.Scheme, id)
-	case r.API != to && !slices.Contains(c.r.FilePairs, FilePair{r.API, to}):
+	case r.API != "" && r.API != to && !slices.Contains(c.r.FilePairs, FilePair{r.API, to}):
 		return nil, refused("The gateway passes no files of %s on to %s. Tell the user that its operator can allow it (files.pass).", r.API, to)
 	}
 	return f, nil

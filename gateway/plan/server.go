@@ -97,3 +97,7 @@ func (p *Plan) BaseOf(op *openapi.Operation) *url.URL {
 	}
 	return p.Source.BaseURL(op)
 }
+
+// WithServer returns the arguments of a request with those that select its server, by which conditions and the user judge the call. Those of a
+// plan whose server is not selected are absent, unless they have a default.
+func (p *Plan) WithServer(args json.RawMessage) json.RawMessage { return p.serverArguments.with(args) }

@@ -112,17 +112,16 @@ func (all serverArguments) take(args json.RawMessage) (rest json.RawMessage, val
 	return withoutMembers(args, names), values, nil
 }
 
-// WithServer returns the arguments of a request with those that select its server, by which conditions and the user judge the call. Those of a
-// plan whose server is not selected are absent, unless they have a default.
-func (p *Plan) WithServer(args json.RawMessage) json.RawMessage {
-	if len(p.serverArguments) == 0 || len(args) > 0 && jsonscan.KindOf(args) != jsonscan.Object {
+// with returns the other arguments with these. Those that select no server yet are absent, unless they have a default.
+func (all serverArguments) with(args json.RawMessage) json.RawMessage {
+	if len(all) == 0 || len(args) > 0 && jsonscan.KindOf(args) != jsonscan.Object {
 		return args
 	}
-	dst := append(make([]byte, 0, len(args)+len(p.serverArguments)*64), '{')
+	dst := append(make([]byte, 0, len(args)+len(all)*64), '{')
 	for name, value := range jsonscan.Members(args) {
 		dst = appendMember(dst, string(name), value)
 	}
-	for _, a := range p.serverArguments {
+	for _, a := range all {
 		if value := cmp.Or(a.selected, a.preset); value != "" {
 			dst = appendMember(dst, a.name, jsonscan.AppendString(nil, value))
 		}

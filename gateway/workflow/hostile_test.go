@@ -30,7 +30,7 @@ func TestOutputsOfOutputs(t *testing.T) {
     outputs:
       `+outputs.String()+"\n", "")
 	_, _, body := gatewaytest.Modern(t, g.Handler(), "", "copies", "{}", "", true)
-	if !strings.Contains(string(body), "the outputs of the workflow are larger than 16 MiB") {
+	if !strings.Contains(body, "the outputs of the workflow are larger than 16 MiB") {
 		t.Errorf("%d bytes: %.300s", len(body), body)
 	}
 }

@@ -52,7 +52,7 @@ func (s *fileService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10}}
 
 func reachable(url string) error {
-	resp, err := client.Get(url + "/small") //nolint:noctx // a process of this program
+	resp, err := client.Get(url + "/small")
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (w *world) parts(s *settings) []part {
 
 // transfer sends a body of a size, and checks the size of the response unless that is 0.
 func transfer(method, url string, send, want int64) error {
-	r, err := http.NewRequest(method, url, &content{send}) //nolint:noctx // a process of this program
+	r, err := http.NewRequest(method, url, &content{send})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func transfer(method, url string, send, want int64) error {
 
 // upload sends a file to the gateway, and returns its URI.
 func (w *world) upload(size int64) (uri string, err error) {
-	r, err := http.NewRequest(http.MethodPost, w.base+"/files", &content{size}) //nolint:noctx // a process of this program
+	r, err := http.NewRequest(http.MethodPost, w.base+"/files", &content{size})
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +145,7 @@ func (w *world) upload(size int64) (uri string, err error) {
 // call calls a tool. The answer must contain want.
 func (w *world) call(tool, arguments, want string) error {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"files","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, tool, arguments)
-	r, err := http.NewRequest(http.MethodPost, w.base+"/mcp", strings.NewReader(body)) //nolint:noctx // a process of this program
+	r, err := http.NewRequest(http.MethodPost, w.base+"/mcp", strings.NewReader(body))
 	if err != nil {
 		return err
 	}
