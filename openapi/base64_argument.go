@@ -47,7 +47,7 @@ func (r *textReplacer) value(v []byte, schemas []*jsonschema.Schema, root bool) 
 			if !root || !r.o.isParameter(string(name)) {
 				of = memberSchemas(schemas, string(name))
 			}
-			dst = appendMember(dst, string(name), r.value(member, of, false))
+			dst = jsonscan.AppendMember(dst, string(name), r.value(member, of, false))
 		}
 		return append(dst, '}')
 	case jsonscan.Array:
@@ -177,11 +177,11 @@ func (e *noteEditor) schema(dst []byte, s *jsonschema.Schema, root bool) []byte 
 			}
 			return e.schema(dst, p.Schema, root && k.Name != "properties" && k.Name != "$defs")
 		})
-		dst = appendMember(dst, k.Name, value)
+		dst = jsonscan.AppendMember(dst, k.Name, value)
 	}
 	if noted {
 		description := strings.TrimSpace(s.Text("description") + " " + e.note)
-		dst = appendMember(dst, "description", jsonscan.AppendString(nil, description))
+		dst = jsonscan.AppendMember(dst, "description", jsonscan.AppendString(nil, description))
 	}
 	if dst = append(dst, '}'); !noted && bytes.Equal(dst[start:], s.Source()) {
 		return append(dst[:start], s.Source()...)

@@ -58,12 +58,12 @@ func (o *Operation) wrapped(args []byte) []byte {
 	dst, body := []byte{'{'}, []byte{'{'}
 	for name, value := range jsonscan.Members(args) {
 		if _, ok := o.index[string(name)]; ok && string(name) != "body" {
-			dst = appendMember(dst, string(name), value)
+			dst = jsonscan.AppendMember(dst, string(name), value)
 		} else {
-			body = appendMember(body, string(name), value)
+			body = jsonscan.AppendMember(body, string(name), value)
 		}
 	}
-	return append(appendMember(dst, "body", append(body, '}')), '}')
+	return append(jsonscan.AppendMember(dst, "body", append(body, '}')), '}')
 }
 
 // unwrapped returns arguments with the members of the body under the names of their arguments instead of "body". It is nil if a
@@ -78,7 +78,7 @@ func (o *Operation) unwrapped(args, body []byte) []byte {
 	dst := []byte{'{'}
 	for name, value := range jsonscan.Members(args) {
 		if string(name) != "body" {
-			dst = appendMember(dst, string(name), value)
+			dst = jsonscan.AppendMember(dst, string(name), value)
 		}
 	}
 	for name, value := range jsonscan.Members(body) {
@@ -91,7 +91,7 @@ func (o *Operation) unwrapped(args, body []byte) []byte {
 		if !ok {
 			return nil
 		}
-		dst = appendMember(dst, to, value)
+		dst = jsonscan.AppendMember(dst, to, value)
 	}
 	return append(dst, '}')
 }

@@ -172,7 +172,7 @@ func renameMembers(object []byte, names map[string]string) []byte {
 		if !ok {
 			to = string(name)
 		}
-		dst = appendMember(dst, to, value)
+		dst = jsonscan.AppendMember(dst, to, value)
 	}
 	return append(dst, '}')
 }
@@ -180,7 +180,7 @@ func renameMembers(object []byte, names map[string]string) []byte {
 // FitArgument returns the value of one argument as requests are built of it, whatever the other arguments are. The error
 // has the faults of the value alone.
 func (o *Operation) FitArgument(name string, value json.RawMessage) (json.RawMessage, error) {
-	single := appendMember([]byte{'{'}, name, value)
+	single := jsonscan.AppendMember([]byte{'{'}, name, value)
 	single = append(single, '}')
 	alone := o.Variant(slices.Sorted(maps.Keys(o.Names())), nil, "")
 	pointer := jsonscan.PointerTo(name)

@@ -58,7 +58,7 @@ func (e *schemaEditor) schema(s *jsonschema.Schema, depth int) []byte {
 		case "patternProperties", "propertyNames":
 			e.failed = e.failed || len(e.names) > 0
 		}
-		dst = appendMember(dst, k.Name, value)
+		dst = jsonscan.AppendMember(dst, k.Name, value)
 	}
 	if dst = append(dst, '}'); bytes.Equal(dst, text) {
 		return text
@@ -80,7 +80,7 @@ func (e *schemaEditor) properties(parts []jsonschema.Part) []byte {
 		if change, ok := e.changes[p.Name]; ok {
 			value = change.describe(p.Schema)
 		}
-		dst = appendMember(dst, e.name(p.Name), value)
+		dst = jsonscan.AppendMember(dst, e.name(p.Name), value)
 	}
 	return append(dst, '}')
 }
@@ -103,11 +103,11 @@ func (c *CuratedArgument) describe(s *jsonschema.Schema) []byte {
 	dst := []byte{'{'}
 	for _, k := range s.Keywords() {
 		if !slices.ContainsFunc(more, func(m jsonschema.Keyword) bool { return m.Name == k.Name }) {
-			dst = appendMember(dst, k.Name, k.Value)
+			dst = jsonscan.AppendMember(dst, k.Name, k.Value)
 		}
 	}
 	for _, k := range more {
-		dst = appendMember(dst, k.Name, k.Value)
+		dst = jsonscan.AppendMember(dst, k.Name, k.Value)
 	}
 	return append(dst, '}')
 }
@@ -126,7 +126,7 @@ func (e *schemaEditor) required(list []byte) []byte {
 func (e *schemaEditor) dependentRequired(object []byte) []byte {
 	dst := []byte{'{'}
 	for name, list := range jsonscan.Members(object) {
-		dst = appendMember(dst, e.name(string(name)), e.required(list))
+		dst = jsonscan.AppendMember(dst, e.name(string(name)), e.required(list))
 	}
 	return append(dst, '}')
 }
@@ -135,7 +135,7 @@ func (e *schemaEditor) dependentRequired(object []byte) []byte {
 func (e *schemaEditor) members(parts []jsonschema.Part, edit func(*jsonschema.Schema) []byte) []byte {
 	dst := []byte{'{'}
 	for _, p := range parts {
-		dst = appendMember(dst, e.name(p.Name), edit(p.Schema))
+		dst = jsonscan.AppendMember(dst, e.name(p.Name), edit(p.Schema))
 	}
 	return append(dst, '}')
 }

@@ -65,10 +65,10 @@ func (d *definitions) addTo(schema []byte) []byte {
 		if string(name) == "$defs" && len(value) > len("{}") {
 			value, found = slices.Concat(value[:len(value)-1], []byte{','}, d.added, []byte{'}'}), true
 		}
-		dst = appendMember(dst, string(name), value)
+		dst = jsonscan.AppendMember(dst, string(name), value)
 	}
 	if !found {
-		dst = appendMember(dst, "$defs", slices.Concat([]byte{'{'}, d.added, []byte{'}'}))
+		dst = jsonscan.AppendMember(dst, "$defs", slices.Concat([]byte{'{'}, d.added, []byte{'}'}))
 	}
 	return append(dst, '}')
 }

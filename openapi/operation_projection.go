@@ -36,9 +36,9 @@ func withProperty(object []byte, name string, of []byte, required bool) []byte {
 		if string(key) == "properties" {
 			properties := []byte{'{'}
 			for property, schema := range jsonscan.Members(value) {
-				properties = appendMember(properties, string(property), schema)
+				properties = jsonscan.AppendMember(properties, string(property), schema)
 			}
-			value, found = append(appendMember(properties, name, of), '}'), true
+			value, found = append(jsonscan.AppendMember(properties, name, of), '}'), true
 		}
 		if required && string(key) == "required" {
 			for one := range jsonscan.Elements(value) {
@@ -46,13 +46,13 @@ func withProperty(object []byte, name string, of []byte, required bool) []byte {
 			}
 			continue
 		}
-		dst = appendMember(dst, string(key), value)
+		dst = jsonscan.AppendMember(dst, string(key), value)
 	}
 	if required {
-		dst = appendMember(dst, "required", append(append([]byte{'['}, bytes.Join(names, []byte{','})...), ']'))
+		dst = jsonscan.AppendMember(dst, "required", append(append([]byte{'['}, bytes.Join(names, []byte{','})...), ']'))
 	}
 	if !found {
-		dst = appendMember(dst, "properties", append(appendMember([]byte{'{'}, name, of), '}'))
+		dst = jsonscan.AppendMember(dst, "properties", append(jsonscan.AppendMember([]byte{'{'}, name, of), '}'))
 	}
 	return append(dst, '}')
 }

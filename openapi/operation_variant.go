@@ -53,18 +53,10 @@ func without(object []byte, names []string) []byte {
 	dst := []byte{'{'}
 	for name, value := range jsonscan.Members(object) {
 		if !slices.Contains(names, string(name)) {
-			dst = appendMember(dst, string(name), value)
+			dst = jsonscan.AppendMember(dst, string(name), value)
 		}
 	}
 	return append(dst, '}')
-}
-
-// appendMember appends a member to an object that is open.
-func appendMember(dst []byte, name string, value []byte) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return append(append(jsonscan.AppendString(dst, name), ':'), value...)
 }
 
 // maxRelaxedDefs is how many definitions of an input schema are made again. Others, and schemas below [jsonschema.MaxDepth], stay as they are, and
@@ -135,7 +127,7 @@ func (r *relaxer) schema(s *jsonschema.Schema, depth int) []byte {
 		case "$ref":
 			value, _ = r.reference(s, func(definition *jsonschema.Schema) []byte { return r.schema(definition, depth+1) })
 		}
-		dst = appendMember(dst, name, value)
+		dst = jsonscan.AppendMember(dst, name, value)
 	}
 	if dst = append(dst, '}'); bytes.Equal(dst, text) {
 		return text
@@ -154,7 +146,7 @@ func (r *relaxer) properties(parts []jsonschema.Part) []byte {
 		case slices.Contains(r.names, p.Name) && r.note != "" && p.Schema.IsObject():
 			value = noted(p.Schema, r.note)
 		}
-		dst = appendMember(dst, p.Name, value)
+		dst = jsonscan.AppendMember(dst, p.Name, value)
 	}
 	return append(dst, '}')
 }
@@ -167,10 +159,10 @@ func noted(s *jsonschema.Schema, note string) []byte {
 		if k.Name == "description" && jsonscan.KindOf(value) == jsonscan.String {
 			value, found = jsonscan.AppendString(nil, k.Text()+"\n\n"+note), true
 		}
-		dst = appendMember(dst, k.Name, value)
+		dst = jsonscan.AppendMember(dst, k.Name, value)
 	}
 	if !found {
-		dst = appendMember(dst, "description", jsonscan.AppendString(nil, note))
+		dst = jsonscan.AppendMember(dst, "description", jsonscan.AppendString(nil, note))
 	}
 	return append(dst, '}')
 }
@@ -216,7 +208,7 @@ func (r *relaxer) dependentRequired(object []byte) []byte {
 	dst := []byte{'{'}
 	for name, list := range jsonscan.Members(object) {
 		if list = r.required(list); list != nil {
-			dst = appendMember(dst, string(name), list)
+			dst = jsonscan.AppendMember(dst, string(name), list)
 		}
 	}
 	return append(dst, '}')

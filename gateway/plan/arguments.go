@@ -206,7 +206,7 @@ func (a *Arguments) shown(args json.RawMessage) json.RawMessage {
 	}
 	dst := []byte{'{'}
 	for name, value := range jsonscan.Members(args) {
-		dst = appendMember(dst, cmp.Or(a.names[string(name)], string(name)), value)
+		dst = jsonscan.AppendMember(dst, cmp.Or(a.names[string(name)], string(name)), value)
 	}
 	return append(dst, '}')
 }
@@ -217,21 +217,14 @@ func withMembers(object json.RawMessage, values map[string]json.RawMessage) json
 	if jsonscan.KindOf(object) == jsonscan.Object {
 		for name, value := range jsonscan.Members(object) {
 			if _, replaced := values[string(name)]; !replaced {
-				dst = appendMember(dst, string(name), value)
+				dst = jsonscan.AppendMember(dst, string(name), value)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		dst = appendMember(dst, name, values[name])
+		dst = jsonscan.AppendMember(dst, name, values[name])
 	}
 	return append(dst, '}')
-}
-
-func appendMember(dst []byte, name string, value []byte) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return append(append(jsonscan.AppendString(dst, name), ':'), value...)
 }
 
 // isBelow reports whether a JSON Pointer leads to an argument, or into it.

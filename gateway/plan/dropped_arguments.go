@@ -74,7 +74,7 @@ func withoutMembers(args json.RawMessage, names []string) json.RawMessage {
 	kept := append(make([]byte, 0, len(args)), '{')
 	for name, value := range jsonscan.Members(args) {
 		if !slices.ContainsFunc(names, func(other string) bool { return other == string(name) }) {
-			kept = appendMember(kept, string(name), value)
+			kept = jsonscan.AppendMember(kept, string(name), value)
 		}
 	}
 	return append(kept, '}')

@@ -119,11 +119,11 @@ func (all serverArguments) with(args json.RawMessage) json.RawMessage {
 	}
 	dst := append(make([]byte, 0, len(args)+len(all)*64), '{')
 	for name, value := range jsonscan.Members(args) {
-		dst = appendMember(dst, string(name), value)
+		dst = jsonscan.AppendMember(dst, string(name), value)
 	}
 	for _, a := range all {
 		if value := cmp.Or(a.selected, a.preset); value != "" {
-			dst = appendMember(dst, a.name, jsonscan.AppendString(nil, value))
+			dst = jsonscan.AppendMember(dst, a.name, jsonscan.AppendString(nil, value))
 		}
 	}
 	return append(dst, '}')

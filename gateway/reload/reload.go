@@ -76,23 +76,23 @@ func (w *writer) reload(req request) {
 	}
 	files := c.Files()
 	deployed, err := w.deploy(c) // as a whole: an operator is not asked to accept a configuration that can't work
-	var permitted *config.Config
-	var opens []string
-	if err == nil {
-		var ok bool
-		if permitted, opens, ok = w.permitted(req, c); !ok {
-			w.watch.followRefused(w.inUse, files)
-			return
-		}
-		if permitted != c {
-			c = permitted
-			deployed, err = w.deploy(c)
-		}
-	}
 	if err != nil {
 		w.refuse(req, err)
 		w.watch.followRefused(w.inUse, files)
 		return
+	}
+	permitted, opens, ok := w.permitted(req, c)
+	if !ok {
+		w.watch.followRefused(w.inUse, files)
+		return
+	}
+	if permitted != c {
+		c = permitted
+		if deployed, err = w.deploy(c); err != nil {
+			w.refuse(req, err)
+			w.watch.followRefused(w.inUse, files)
+			return
+		}
 	}
 	w.opened(c.ServedAs(w.o.Started), opens)
 	next := w.inUse.succeed(deployed)

@@ -135,10 +135,7 @@ func (r *run) arguments(s *step) (json.RawMessage, error) {
 	at := &scope{run: r}
 	dst := []byte{'{'}
 	add := func(name string, value json.RawMessage) {
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(jsonscan.AppendString(dst, name), ':'), value...)
+		dst = jsonscan.AppendMember(dst, name, value)
 	}
 	for i := range s.Parameters {
 		p := &s.Parameters[i]

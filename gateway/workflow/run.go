@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -337,10 +338,7 @@ func (r *run) answer() (json.RawMessage, error) {
 		if err != nil || value == nil {
 			continue
 		}
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		if dst = append(append(jsonscan.AppendString(dst, o.Name), ':'), value...); len(dst) > maxOutputs {
+		if dst = jsonscan.AppendMember(dst, o.Name, value); len(dst) > maxOutputs {
 			return nil, r.failed(r.tool.steps[len(r.tool.steps)-1], telemetry.OutcomeInternal, nil, fmt.Sprintf("the outputs of the workflow are larger than %d MiB", maxOutputs>>20))
 		}
 	}
@@ -349,17 +347,9 @@ func (r *run) answer() (json.RawMessage, error) {
 
 // object returns an object of members, sorted by name.
 func object(members map[string]json.RawMessage) json.RawMessage {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	dst := []byte{'{'}
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(jsonscan.AppendString(dst, name), ':'), members[name]...)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		dst = jsonscan.AppendMember(dst, name, members[name])
 	}
 	return append(dst, '}')
 }

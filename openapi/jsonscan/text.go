@@ -71,6 +71,14 @@ func hexRune(b []byte) rune {
 	return rune(r)
 }
 
+// AppendMember appends a member to an object that is open: dst ends with its brace, or with another member.
+func AppendMember[T ~string | ~[]byte](dst []byte, name T, value []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(AppendString(dst, name), ':'), value...)
+}
+
 // AppendString appends text as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
